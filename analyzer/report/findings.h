@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -54,5 +55,9 @@ void print_text(const Findings&, std::FILE* out, bool color);                   
 /// Writes to a temporary file beside `path` and renames; "-" is standard output. Throws reprobe::Error.
 void write_file(const std::filesystem::path& path, const std::string& text);
 std::string read_file(const std::filesystem::path& path); // throws reprobe::Error
+/// For terminals: control characters and bidirectional overrides become \xNN.
+std::string printable(const std::string& text);
+/// `choice` is "auto", "always" or "never"; "auto" heeds NO_COLOR and whether the stream is a terminal.
+bool use_color(const std::string& choice, std::FILE* stream);
 
 } // namespace reprobe::report

@@ -1,0 +1,87 @@
+#include "analyzer/report/findings.h"
+
+#include "analyzer/report/json_access.h"
+
+#include <nlohmann/json.hpp>
+
+namespace reprobe::report {
+namespace {
+
+constexpr const char* kSchema = "reprobe-findings/1";
+
+Json to_object(const SourceRange& source) {
+  Json object{{"file", source.file}, {"line", source.line}, {"column", source.column}};
+  if (source.end_line) object["end_line"] = source.end_line;
+  if (source.end_column) object["end_column"] = source.end_column;
+  return object;
+}
+
+Json to_object(const Finding& finding) {
+  Json object{{"rule", finding.rule},       {"severity", finding.severity}, {"confidence", finding.confidence},
+              {"message", finding.message}, {"fix", finding.fix},           {"source", to_object(finding.source)}};
+  put_unless_empty(object, "function", finding.function);
+  put_unless_empty(object, "operators", finding.operators);
+  put_unless_empty(object, "direction", finding.direction);
+  put_unless_empty(object, "kernels", finding.kernels);
+  put_unless_empty(object, "tags", finding.tags);
+  for (const Note& note : finding.notes)
+    object["notes"].push_back({{"source", to_object(note.source)}, {"message", note.message}});
+  return object;
+}
+
+SourceRange source_from(const JsonReader& reader) {
+  return {reader.text("file"), reader.number<std::uint32_t>("line"), reader.number<std::uint32_t>("column", 0),
+          reader.number<std::uint32_t>("end_line", 0), reader.number<std::uint32_t>("end_column", 0)};
+}
+
+Finding finding_from(const JsonReader& reader) {
+  Finding finding;
+  finding.rule = reader.text("rule");
+  finding.severity = reader.text("severity");
+  finding.confidence = reader.text("confidence");
+  finding.message = reader.text("message");
+  finding.fix = reader.text("fix", "");
+  finding.source = source_from(reader.object("source"));
+  finding.function = reader.text("function", "");
+  finding.operators = reader.texts("operators");
+  finding.direction = reader.text("direction", "");
+  finding.kernels = reader.texts("kernels");
+  finding.tags = reader.texts("tags");
+  for (const JsonReader& note : reader.objects("notes"))
+    finding.notes.push_back({source_from(note.object("source")), note.text("message")});
+  return finding;
+}
+
+} // namespace
+
+std::string to_json(const Findings& findings) {
+  Json document{{"schema", kSchema},
+                {"complete", findings.complete},
+                {"stage", findings.stage},
+                {"findings", Json::array()},
+                {"examined", Json::array()}};
+  for (const Finding& finding : findings.findings) document["findings"].push_back(to_object(finding));
+  for (const ExaminedFile& file : findings.examined) {
+    Json object{{"file", file.file}, {"status", file.status}};
+    put_unless_empty(object, "reason", file.reason);
+    put_unless_empty(object, "missing_headers", file.missing_headers);
+    document["examined"].push_back(std::move(object));
+  }
+  put_unless_empty(document, "remarks", findings.remarks);
+  return dump(document);
+}
+
+Findings findings_from_json(const std::string& text, const std::string& origin) {
+  const Json document = parse_json(text, origin, kSchema);
+  const JsonReader reader(document, origin);
+  Findings findings;
+  findings.complete = reader.boolean("complete");
+  findings.stage = reader.text("stage", "paper");
+  for (const JsonReader& finding : reader.objects("findings")) findings.findings.push_back(finding_from(finding));
+  for (const JsonReader& file : reader.objects("examined"))
+    findings.examined.push_back({file.text("file"), file.text("status"), file.text("reason", ""), file.texts("missing_headers")});
+  findings.remarks = reader.texts("remarks");
+  return findings;
+}
+
+} // namespace reprobe::report
