@@ -1,0 +1,213 @@
+#include "analyzer/report/join.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <tuple>
+
+namespace reprobe::report {
+namespace {
+
+// Findings name files from the scan's root, measurements as the compiler or the current folder had them: one is
+// the end of the other, whole path components at a time.
+bool same_file(std::string_view left, std::string_view right) {
+  const std::string_view longer = left.size() >= right.size() ? left : right, shorter = left.size() >= right.size() ? right : left;
+  if (shorter.empty() || !longer.ends_with(shorter)) return false;
+  return longer.size() == shorter.size() || longer[longer.size() - shorter.size() - 1] == '/';
+}
+
+// aten::index_add_ is aten::index_add in place: the same operation to a reader.
+std::string_view without_in_place_suffix(std::string_view op) {
+  return op.ends_with('_') && !op.ends_with("__") ? op.substr(0, op.size() - 1) : op;
+}
+
+bool names_operator(const Finding& finding, const Measurement& entry) {
+  const auto is_same = [&](const std::string& op) { return without_in_place_suffix(op) == without_in_place_suffix(entry.op); };
+  return std::any_of(finding.operators.begin(), finding.operators.end(), is_same) ||
+         (!entry.kernel.empty() && std::find(finding.kernels.begin(), finding.kernels.end(), entry.kernel) != finding.kernels.end());
+}
+
+bool in_range(const SourceRange& source, const Measurement& entry) {
+  return entry.line >= source.line && entry.line <= std::max(source.line, source.end_line) && same_file(source.file, entry.file);
+}
+
+// What a call runs has other names than the call: aten::conv2d varies in aten::cudnn_convolution. Its callers carry
+// the name that the finding knows.
+bool reached_through(const Finding& finding, const Measurement& entry) {
+  return std::any_of(entry.path.begin(), entry.path.end(), [&](const std::string& caller) {
+    Measurement as_caller;
+    as_caller.op = caller;
+    return names_operator(finding, as_caller);
+  });
+}
+
+bool joins(const Finding& finding, const Measurement& entry) {
+  if (!in_range(finding.source, entry)) return false;
+  return names_operator(finding, entry) || reached_through(finding, entry);
+}
+
+bool examined(const Measurement& entry) { return entry.verdict != "not-examined"; }
+
+bool worse(const Measurement* left, const Measurement* right) {
+  const auto key = [](const Measurement* entry) {
+    return std::tuple(entry->verdict != "varies", !entry->blamed, -entry->differing_share, -entry->max_ulp);
+  };
+  return key(left) < key(right);
+}
+
+int rank_of(const std::string& severity) { return severity == "error" ? 0 : severity == "warning" ? 1 : 2; }
+
+auto order_of(const Item& item) {
+  const SourceRange at = item.finding ? item.finding->source
+                         : SourceRange{item.measurements.front()->file, item.measurements.front()->line};
+  return std::tuple(item.state, item.finding ? rank_of(item.finding->severity) : 0, at.file, at.line, at.column,
+                    item.finding ? item.finding->rule : item.measurements.front()->op);
+}
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string verdict_of(const Report& report, std::size_t findings, bool measured) {
+  const auto count = [&](State state) {
+    return std::count_if(report.items.begin(), report.items.end(), [&](const Item& item) { return item.state == state; });
+  };
+  if (!measured)
+    return findings == 0 ? "Nothing was flagged; nothing was measured."
+                         : fmt::format("{} flagged; nothing was measured.", counted(findings, "place"));
+  std::string sentence = report.varying == 0
+                             ? fmt::format("None of {} varied", counted(report.operations, "measured operation"))
+                             : fmt::format("{} of {} varied", report.varying, counted(report.operations, "measured operation"));
+  if (findings) {
+    sentence += fmt::format("; of {} flagged, {} measured varying, {} measured stable, {} not run", counted(findings, "place"),
+                            count(State::varies), count(State::stable), count(State::not_run));
+  }
+  if (const auto unflagged = count(State::varies_unflagged)) sentence += fmt::format("; {} varied without being flagged", unflagged);
+  return sentence + ".";
+}
+
+void count_measurements(Report& report, const std::vector<Measurements>& all) {
+  std::map<std::string, std::size_t> reasons;
+  for (const Measurements& measurements : all) {
+    for (const Measurement& entry : measurements.entries) {
+      if (!examined(entry)) {
+        ++report.not_examined;
+        ++reasons[entry.reason];
+        continue;
+      }
+      ++report.operations;
+      ++(entry.verdict == "varies" ? report.varying : report.stable);
+    }
+    if (!measurements.complete) {
+      report.complete = false;
+      report.gaps.push_back("the measurements are partial: " +
+                            (measurements.reason.empty() ? std::string("the program ended before they were done") : measurements.reason));
+    }
+  }
+  report.not_examined_reasons.assign(reasons.begin(), reasons.end());
+  std::stable_sort(report.not_examined_reasons.begin(), report.not_examined_reasons.end(),
+                   [](const auto& left, const auto& right) { return left.second > right.second; });
+}
+
+void note_unexamined_files(Report& report, const Findings& findings) {
+  for (const ExaminedFile& file : findings.examined) {
+    if (file.status == "full") continue;
+    if (file.status == "failed") report.complete = false;
+    report.gaps.push_back(fmt::format("{} was {}: {}", file.file, file.status == "failed" ? "not scanned" : "scanned in part",
+                                      file.reason));
+  }
+}
+
+} // namespace
+
+Report join(const Findings* findings, const std::vector<Measurements>& all) {
+  Report report;
+  count_measurements(report, all);
+  std::vector<const Measurement*> unclaimed;
+  for (const Measurements& measurements : all)
+    for (const Measurement& entry : measurements.entries)
+      if (examined(entry)) unclaimed.push_back(&entry);
+  std::vector<bool> claimed(unclaimed.size());
+
+  if (findings) {
+    note_unexamined_files(report, *findings);
+    for (const Finding& finding : findings->findings) {
+      Item item{State::not_run, &finding, {}};
+      for (std::size_t i = 0; i < unclaimed.size(); ++i) {
+        if (!joins(finding, *unclaimed[i])) continue;
+        item.measurements.push_back(unclaimed[i]);
+        claimed[i] = true;
+      }
+      std::stable_sort(item.measurements.begin(), item.measurements.end(), worse);
+      if (!item.measurements.empty())
+        item.state = item.measurements.front()->verdict == "varies" ? State::varies : State::stable;
+      report.items.push_back(std::move(item));
+    }
+  }
+  for (std::size_t i = 0; i < unclaimed.size(); ++i) {
+    const Measurement& entry = *unclaimed[i];
+    // A caller varies because the operator to blame does: one line for both.
+    if (!claimed[i] && entry.verdict == "varies" && entry.blamed) report.items.push_back({State::varies_unflagged, nullptr, {&entry}});
+  }
+  std::stable_sort(report.items.begin(), report.items.end(),
+                   [](const Item& left, const Item& right) { return order_of(left) < order_of(right); });
+  report.verdict = verdict_of(report, findings ? findings->findings.size() : 0, !all.empty());
+  return report;
+}
+
+double differing_rate_bound(unsigned rounds) { return rounds == 0 ? 1.0 : 1.0 - std::pow(0.05, 1.0 / rounds); }
+
+std::string_view title_of(State state) {
+  switch (state) {
+  case State::varies: return "flagged, and measured varying";
+  case State::varies_unflagged: return "measured varying, not flagged";
+  case State::not_run: return "flagged, not measured";
+  case State::stable: return "flagged, measured stable";
+  }
+  return "";
+}
+
+std::string place_of(const Item& item) {
+  if (item.finding) return fmt::format("{}:{}", item.finding->source.file, item.finding->source.line);
+  const Measurement& entry = *item.measurements.front();
+  if (entry.line) return fmt::format("{}:{}", entry.file, entry.line);
+  return entry.function.empty() ? "(no source line)" : entry.function;
+}
+
+std::string name_of(const Measurement& entry) {
+  std::string name = entry.kernel.empty() ? entry.op : entry.kernel;
+  if (entry.direction != "backward") return name;
+  return name + (entry.backward_node.empty() ? " (backward)" : " (in " + entry.backward_node + ")");
+}
+
+std::string distance_of(const Measurement& entry) {
+  if (entry.verdict == "not-examined") return "not examined: " + entry.reason;
+  if (entry.verdict == "stable")
+    return fmt::format("{} identical results (differs in fewer than {:.0f} % of executions, at 95 % confidence)", entry.rounds,
+                       std::ceil(100 * differing_rate_bound(entry.rounds)));
+  std::string text = fmt::format("{} distinct results in {} rounds, {:.3g} % of elements differ", entry.distinct, entry.rounds,
+                                 100 * entry.differing_share);
+  if (entry.max_ulp > 0) text += fmt::format(", up to {:.6g} ULP", entry.max_ulp);
+  return text + fmt::format(", {:.3g} absolute, {:.3g} relative", entry.max_absolute, entry.max_relative);
+}
+
+std::string environment_line(const Measurements& measurements) {
+  const nlohmann::json& environment = measurements.environment;
+  std::string line;
+  const auto add = [&](const char* key, const char* label) {
+    if (!environment.is_object() || !environment.contains(key)) return;
+    const nlohmann::json& value = environment[key];
+    const std::string text = value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+    if (!text.empty()) line += (line.empty() ? "" : ", ") + std::string(label) + text;
+  };
+  add("device", "");
+  add("libtorch", "LibTorch ");
+  add("cuda", "CUDA ");
+  add("cudnn", "cuDNN ");
+  add("driver", "driver ");
+  add("cpu", "");
+  return line.empty() ? "environment not recorded" : line;
+}
+
+} // namespace reprobe::report
