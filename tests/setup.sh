@@ -53,6 +53,7 @@ install_packages() {
   rm -f "$log"
 }
 
+# nvcc alone tells a toolkit; its libraries come with it.
 have_toolkit() { command -v nvcc >/dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; }
 
 install_libtorch() {
