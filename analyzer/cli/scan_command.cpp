@@ -1,5 +1,6 @@
 // `reprobe scan`: static findings as text or JSON.
 #include "analyzer/cli/commands.h"
+#include "analyzer/cli/config.h"
 #include "analyzer/report/findings.h"
 #include "analyzer/scan/scan.h"
 #include "rules/error.h"
@@ -18,7 +19,8 @@ namespace {
 struct ScanArguments {
   scan::Options options;
   std::string format = "text", output, color = "auto";
-  bool require_complete = false, list_rules = false;
+  std::filesystem::path config;
+  bool require_complete = false, list_rules = false, stage_given = false;
 };
 
 void list_rules() {
@@ -64,13 +66,26 @@ int exit_code_of(const report::Findings& findings, bool require_complete) {
   return any_failed ? 3 : 0;
 }
 
-int run_scan(const ScanArguments& arguments) {
+Config read_config(const ScanArguments& arguments) {
+  std::filesystem::path path = arguments.config;
+  if (path.empty()) {
+    const auto found = find_config(arguments.options.paths.empty() ? "." : arguments.options.paths.front());
+    if (!found) return {};
+    path = *found;
+  }
+  return parse_config(report::read_file(path), path, rules::Registry::builtin());
+}
+
+int run_scan(ScanArguments& arguments) {
   if (arguments.list_rules) {
     list_rules();
     return 0;
   }
   check_rule_globs(arguments.options.rules);
-  const report::Findings findings = scan::scan(arguments.options, rules::Registry::builtin());
+  const Config config = read_config(arguments);
+  if (config.stage && !arguments.stage_given) arguments.options.stage = *config.stage;
+  report::Findings findings = scan::scan(arguments.options, rules::Registry::builtin());
+  apply_config(config, findings);
   if (arguments.options.facts_only) return 0;
   if (!arguments.output.empty()) report::write_file(arguments.output, to_json(findings));
   if (arguments.format == "json") {
@@ -94,8 +109,9 @@ void add_scan_command(CLI::App& app, int& exit_code) {
   command->add_option("-p,--database", options.database, "compile_commands.json, or the folder that holds it");
   command->add_option("--extra-arg", options.extra_arguments, "argument appended to every compile command")->allow_extra_args(false);
   command->add_option("--rules", options.rules, "only these rules: ids or globs, comma separated")->delimiter(',');
-  command->add_option("--stage", options.stage, "what the code is for: it sets the severities")
-      ->check(CLI::IsMember({"prototype", "tuning", "paper", "deploy"}))->capture_default_str();
+  command->add_option("--config", arguments->config, "this file instead of the nearest .reprobe.yaml");
+  CLI::Option* stage = command->add_option("--stage", options.stage, "what the code is for: it sets the severities (default: paper)");
+  stage->check(CLI::IsMember({"prototype", "tuning", "paper", "deploy"}));
   command->add_option("--torch-root", options.torch_root, "LibTorch's folder (default: looked for)");
   command->add_option("--cuda-root", options.cuda_root, "the CUDA toolkit's folder (default: looked for)");
   command->add_option("-j,--jobs", options.jobs, "files parsed at a time (default: one a core)");
@@ -106,7 +122,10 @@ void add_scan_command(CLI::App& app, int& exit_code) {
   command->add_flag("--facts-only", options.facts_only, "print the facts of each translation unit as JSON lines; judge nothing");
   command->add_flag("--list-rules", arguments->list_rules, "print the rules and exit");
   command->add_flag("-v,--verbose", options.verbose, "say what was inferred, dropped and skipped");
-  command->callback([arguments, &exit_code] { exit_code = run_scan(*arguments); });
+  command->callback([arguments, stage, &exit_code] {
+    arguments->stage_given = stage->count() > 0;
+    exit_code = run_scan(*arguments);
+  });
 }
 
 } // namespace reprobe::cli
