@@ -1,0 +1,446 @@
+#include "analyzer/scan/facts/extract.h"
+
+#include "analyzer/scan/facts/lower.h"
+#include "rules/error.h"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Lex/PPCallbacks.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Lex/PreprocessorOptions.h>
+#include <clang/Sema/Sema.h>
+#include <clang/Tooling/Tooling.h>
+
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Support/VirtualFileSystem.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+namespace reprobe::scan {
+namespace fs = std::filesystem;
+using namespace clang;
+
+namespace {
+
+constexpr std::size_t kMostInstantiations = 16;  // of one function: more say nothing new
+constexpr std::size_t kMostRounds = 20000;       // instantiations of the user's templates
+constexpr unsigned kMostConstantSteps = 100000;  // of one constant expression
+constexpr const char* kUndeclaredHeader = "/reprobe-generated/undeclared-namespaces.h";
+
+struct Include {
+  SourceLocation where;
+  std::string name;
+  bool found;
+};
+
+// What one parse leaves besides the syntax tree.
+struct Parse {
+  std::vector<Include> includes;
+  std::uint32_t errors = 0;
+  std::string first_error, fatal; // with file and line
+  std::set<std::string> undeclared_namespaces;
+  bool finished = false;
+};
+
+class Includes : public PPCallbacks {
+public:
+  explicit Includes(Parse& parse) : parse_(parse) {}
+  void InclusionDirective(SourceLocation where, const Token&, StringRef name, bool, CharSourceRange,
+                          OptionalFileEntryRef file, StringRef, StringRef, const clang::Module*, bool,
+                          SrcMgr::CharacteristicKind) override {
+    parse_.includes.push_back({where, name.str(), file.has_value()});
+  }
+
+private:
+  Parse& parse_;
+};
+
+class Diagnostics : public DiagnosticConsumer {
+public:
+  Diagnostics(Parse& parse, const fs::path& root) : parse_(parse), root_(root) {}
+
+  void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic& diagnostic) override {
+    if (level < DiagnosticsEngine::Error) return;
+    ++parse_.errors;
+    llvm::SmallString<256> message;
+    diagnostic.FormatDiagnostic(message);
+    if (diagnostic.hasSourceManager()) note_undeclared_namespace(diagnostic);
+    if (parse_.first_error.empty()) parse_.first_error = place(diagnostic) + message.str().str();
+    if (level == DiagnosticsEngine::Fatal && parse_.fatal.empty()) parse_.fatal = parse_.first_error;
+  }
+
+private:
+  std::string place(const Diagnostic& diagnostic) const {
+    if (!diagnostic.hasSourceManager() || diagnostic.getLocation().isInvalid()) return {};
+    const PresumedLoc where = diagnostic.getSourceManager().getPresumedLoc(
+        diagnostic.getSourceManager().getFileLoc(diagnostic.getLocation()));
+    if (where.isInvalid()) return {};
+    const fs::path relative = fs::path(where.getFilename()).lexically_relative(root_);
+    const bool below = !relative.empty() && *relative.begin() != "..";
+    return (below ? relative.generic_string() : std::string(where.getFilename())) + ":" +
+           std::to_string(where.getLine()) + ": ";
+  }
+
+  // "use of undeclared identifier 'cv'" where "::" follows: clang drops the whole statement.
+  void note_undeclared_namespace(const Diagnostic& diagnostic) {
+    const SourceManager& sources = diagnostic.getSourceManager();
+    if (diagnostic.getLocation().isInvalid()) return;
+    const auto [file, offset] = sources.getDecomposedLoc(sources.getFileLoc(diagnostic.getLocation()));
+    bool invalid = false;
+    const StringRef text = sources.getBufferData(file, &invalid);
+    if (invalid || offset >= text.size()) return;
+    const StringRef rest = text.substr(offset, 300);
+    const StringRef name = rest.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+    llvm::SmallString<256> message;
+    diagnostic.FormatDiagnostic(message);
+    if (name.empty() || isdigit(static_cast<unsigned char>(name[0])) || !message.str().contains("undeclared") ||
+        !message.str().contains(("'" + name + "'").str()))
+      return;
+    if (rest.drop_front(name.size()).ltrim().starts_with("::")) parse_.undeclared_namespaces.insert(name.str());
+  }
+
+  Parse& parse_;
+  fs::path root_;
+};
+
+// Everything of the user's that has a body or an initialiser.
+class Collector : public RecursiveASTVisitor<Collector> {
+public:
+  explicit Collector(SourceMap& map) : map_(map) {}
+
+  std::vector<const FunctionDecl*> functions;
+  std::vector<const ValueDecl*> globals;
+  std::vector<const CXXRecordDecl*> records; // with member initialisers and no constructor that runs them
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
+  bool VisitFunctionDecl(const FunctionDecl* function) {
+    if (function->doesThisDeclarationHaveABody() && !function->isDefaulted()) add(function);
+    return true;
+  }
+
+  bool VisitLambdaExpr(const LambdaExpr* lambda) {
+    const CXXMethodDecl* body = lambda->getCallOperator();
+    add(body);
+    if (const FunctionTemplateDecl* generic = lambda->getDependentCallOperator())
+      for (const FunctionDecl* instance : generic->specializations())
+        if (instance->hasBody()) add(instance);
+    return true;
+  }
+
+  bool VisitVarDecl(const VarDecl* variable) {
+    if (variable->hasGlobalStorage() && !variable->isStaticLocal() && variable->hasInit() &&
+        !variable->getDeclContext()->isDependentContext() && !variable->isTemplated() &&
+        variable == variable->getInitializingDeclaration() && map_.is_user(variable))
+      globals.push_back(variable);
+    return true;
+  }
+
+  bool VisitCXXRecordDecl(const CXXRecordDecl* record) {
+    if (!record->isThisDeclarationADefinition() || record->isLambda() || record->isDependentContext() ||
+        !map_.is_user(record))
+      return true;
+    const auto runs_initializers = [](const CXXConstructorDecl* constructor) {
+      return constructor->isUserProvided();
+    };
+    const bool members = std::any_of(record->field_begin(), record->field_end(),
+                                     [](const FieldDecl* field) { return field->getInClassInitializer() != nullptr; });
+    if (members && std::none_of(record->ctor_begin(), record->ctor_end(), runs_initializers)) records.push_back(record);
+    return true;
+  }
+
+  // Instantiations without their pattern; a pattern only where nothing was instantiated.
+  std::vector<const FunctionDecl*> chosen() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> instances;
+    const auto key = [&](const FunctionDecl* function) {
+      const Position where = map_.position(function->getLocation());
+      return std::pair(where.file, where.offset);
+    };
+    for (const FunctionDecl* function : functions)
+      if (!function->isDependentContext()) instances.try_emplace(key(function), 0);
+    std::vector<const FunctionDecl*> out;
+    for (const FunctionDecl* function : functions) {
+      const auto known = instances.find(key(function));
+      if (known == instances.end() || (!function->isDependentContext() && known->second++ < kMostInstantiations))
+        out.push_back(function);
+    }
+    return out;
+  }
+
+private:
+  void add(const FunctionDecl* function) {
+    if (map_.is_user(function) && seen_.insert(function).second) functions.push_back(function);
+  }
+
+  SourceMap& map_;
+  std::set<const FunctionDecl*> seen_;
+};
+
+class Consumer : public ASTConsumer {
+public:
+  Consumer(CompilerInstance& compiler, const ParseRequest& request, Parse& parse, TranslationUnit& unit)
+      : compiler_(compiler), request_(request), parse_(parse), unit_(unit) {}
+
+  void Initialize(ASTContext& context) override { map_.emplace(context, request_, unit_); }
+
+  bool shouldSkipFunctionBody(Decl* declaration) override {
+    return !map_ || !map_->is_user(declaration->getLocation());
+  }
+
+  void HandleTranslationUnit(ASTContext& context) override {
+    map_->position(context.getSourceManager().getLocForStartOfFile(context.getSourceManager().getMainFileID()));
+    instantiate_user_templates();
+    describe_unit(context);
+    Collector collector(*map_);
+    for (Decl* declaration : context.getTranslationUnitDecl()->decls())
+      if (map_->is_user(declaration)) collector.TraverseDecl(declaration);
+    for (const FunctionDecl* function : collector.chosen()) add_function(function);
+    for (const CXXRecordDecl* record : collector.records) add_record(record);
+    if (!collector.globals.empty()) add_globals(collector.globals);
+    parse_.finished = true;
+  }
+
+private:
+  // A translation unit prefix ends before clang instantiates what is pending.
+  void instantiate_user_templates() {
+    Sema& sema = compiler_.getSema();
+    const auto is_users = [&](const FunctionDecl* function) {
+      const FunctionDecl* pattern = function->getTemplateInstantiationPattern();
+      return pattern && map_->is_user(pattern);
+    };
+    for (std::size_t round = 0; !sema.PendingInstantiations.empty() && round < kMostRounds; ++round) {
+      const auto [declaration, where] = sema.PendingInstantiations.front();
+      sema.PendingInstantiations.pop_front();
+      auto* function = dyn_cast<FunctionDecl>(declaration);
+      if (function && !function->isDefined() && is_users(function))
+        sema.InstantiateFunctionDefinition(where, function, false, false, true);
+    }
+  }
+
+  void describe_unit(ASTContext& context) {
+    const LangOptions& language = context.getLangOpts();
+    unit_.language = language.HIP ? "hip" : language.CUDA ? "cuda" : language.CPlusPlus ? "c++" : "c";
+    for (const Include& include : parse_.includes) {
+      if (map_->is_user(include.where)) unit_.includes.push_back(include.name);
+      if (!include.found) unit_.missing_headers.push_back(include.name);
+    }
+    const auto unique = [](std::vector<std::string>& names) {
+      std::set<std::string> seen;
+      std::erase_if(names, [&](const std::string& name) { return !seen.insert(name).second; });
+    };
+    unique(unit_.includes), unique(unit_.missing_headers);
+    unit_.libtorch_version = libtorch_version(context.getSourceManager());
+    if (const auto version = macro_number("CUDART_VERSION"))
+      unit_.cuda_version = std::to_string(*version / 1000) + "." + std::to_string(*version % 1000 / 10);
+  }
+
+  std::optional<unsigned> macro_number(StringRef name) {
+    Preprocessor& preprocessor = compiler_.getPreprocessor();
+    const MacroInfo* macro = preprocessor.getMacroInfo(preprocessor.getIdentifierInfo(name));
+    if (!macro || macro->getNumTokens() != 1 || !macro->getReplacementToken(0).is(tok::numeric_constant)) return {};
+    unsigned number = 0;
+    if (StringRef(preprocessor.getSpelling(macro->getReplacementToken(0))).getAsInteger(10, number)) return {};
+    return number;
+  }
+
+  std::string libtorch_version(const SourceManager& sources) {
+    Preprocessor& preprocessor = compiler_.getPreprocessor();
+    if (preprocessor.getMacroInfo(preprocessor.getIdentifierInfo("REPROBE_LIBTORCH_DECLARATIONS"))) return "declarations";
+    const auto major = macro_number("TORCH_VERSION_MAJOR"), minor = macro_number("TORCH_VERSION_MINOR"),
+               patch = macro_number("TORCH_VERSION_PATCH");
+    if (major && minor && patch)
+      return std::to_string(*major) + "." + std::to_string(*minor) + "." + std::to_string(*patch);
+    for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
+      const std::string name = file->first.getName().str();
+      for (const char* known : {"/c10/macros/Macros.h", "/c10/macros/Export.h", "/ATen/core/TensorBody.h"})
+        if (StringRef(name).ends_with(known)) return version_below(name.substr(0, name.size() - StringRef(known).size()));
+    }
+    return {};
+  }
+
+  // A file that includes only parts of LibTorch does not see its version header.
+  static std::string version_below(const fs::path& include) {
+    for (const char* place : {"torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"}) {
+      std::ifstream in(include / place);
+      std::string word, numbers[3];
+      while (in >> word) {
+        if (word == "TORCH_VERSION_MAJOR" && numbers[0].empty()) in >> numbers[0];
+        if (word == "TORCH_VERSION_MINOR" && numbers[1].empty()) in >> numbers[1];
+        if (word == "TORCH_VERSION_PATCH" && numbers[2].empty()) in >> numbers[2];
+      }
+      if (!numbers[0].empty()) return numbers[0] + "." + numbers[1] + "." + numbers[2];
+    }
+    return "unknown";
+  }
+
+  std::string enclosing_usr(const CXXMethodDecl* lambda) {
+    const DeclContext* scope = lambda->getParent()->getDeclContext();
+    while (scope && !scope->isFileContext()) {
+      if (const auto* function = dyn_cast<FunctionDecl>(scope)) return map_->usr(function);
+      if (const auto* record = dyn_cast<CXXRecordDecl>(scope); record && !record->isLambda())
+        return map_->usr(record) + "#initializers";
+      scope = scope->getParent();
+    }
+    return "<static-init>";
+  }
+
+  void add_function(const FunctionDecl* declaration) {
+    Function& function = unit_.functions.emplace_back();
+    function.usr = map_->usr(declaration);
+    function.name = map_->qualified_name(declaration);
+    function.range = map_->range(declaration->getSourceRange());
+    for (const ParmVarDecl* parameter : declaration->parameters())
+      function.parameters.push_back({parameter->getNameAsString(),
+                                     is_trustworthy(parameter) ? map_->type_name(parameter->getType()) : "",
+                                     map_->usr(parameter)});
+    if (is_trustworthy(declaration)) function.result_type = map_->type_name(declaration->getReturnType());
+    function.is_main = declaration->isMain();
+    function.is_constructor = isa<CXXConstructorDecl>(declaration);
+    function.is_kernel = declaration->hasAttr<CUDAGlobalAttr>();
+    function.is_device = declaration->hasAttr<CUDADeviceAttr>();
+    function.is_template_pattern = declaration->isDependentContext();
+    if (const auto* method = dyn_cast<CXXMethodDecl>(declaration)) {
+      function.is_lambda = method->getParent()->isLambda();
+      function.owner = function.is_lambda ? enclosing_usr(method) : map_->qualified_name(method->getParent());
+    }
+    Lowering lowering(*map_, function);
+    lowering.lower(declaration, request_.graphs);
+  }
+
+  void add_record(const CXXRecordDecl* record) {
+    Function& function = unit_.functions.emplace_back();
+    function.usr = map_->usr(record) + "#initializers";
+    function.owner = map_->qualified_name(record);
+    function.name = function.owner + "::" + record->getNameAsString();
+    function.range = map_->range(record->getSourceRange());
+    function.is_constructor = true;
+    const std::vector<const ValueDecl*> members(record->field_begin(), record->field_end());
+    Lowering lowering(*map_, function);
+    lowering.lower(members);
+  }
+
+  void add_globals(const std::vector<const ValueDecl*>& globals) {
+    Function& function = unit_.functions.emplace_back();
+    function.usr = function.name = "<static-init>";
+    Lowering lowering(*map_, function);
+    lowering.lower(globals);
+  }
+
+  CompilerInstance& compiler_;
+  const ParseRequest& request_;
+  Parse& parse_;
+  TranslationUnit& unit_;
+  std::optional<SourceMap> map_;
+};
+
+class Action : public ASTFrontendAction {
+public:
+  Action(const ParseRequest& request, Parse& parse, TranslationUnit& unit)
+      : request_(request), parse_(parse), unit_(unit) {}
+
+  // Without the templates of other people's headers: ten times faster.
+  TranslationUnitKind getTranslationUnitKind() override { return TU_Prefix; }
+
+protected:
+  bool BeginInvocation(CompilerInstance& compiler) override {
+    compiler.getFrontendOpts().SkipFunctionBodies = true; // the consumer says which
+    compiler.getFrontendOpts().DisableFree = false;
+    compiler.getPreprocessorOpts().DisablePragmaDebugCrash = true;
+    compiler.getLangOpts().RecoveryAST = true;
+    compiler.getLangOpts().ConstexprStepLimit = kMostConstantSteps;
+    compiler.getDiagnostics().setFatalsAsError(true);
+    compiler.getDiagnostics().setErrorLimit(0);
+    compiler.getDiagnostics().setIgnoreAllWarnings(true);
+    compiler.getDiagnostics().setWarningsAsErrors(false);
+    return true;
+  }
+
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& compiler, StringRef) override {
+    compiler.getPreprocessor().addPPCallbacks(std::make_unique<Includes>(parse_));
+    return std::make_unique<Consumer>(compiler, request_, parse_, unit_);
+  }
+
+private:
+  const ParseRequest& request_;
+  Parse& parse_;
+  TranslationUnit& unit_;
+};
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const ParseRequest& request,
+                                                            const std::set<std::string>& undeclared) {
+  auto disk = llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release());
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  for (const auto& [path, text] : request.virtual_files)
+    memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
+  std::string namespaces;
+  for (const std::string& name : undeclared) namespaces += "namespace " + name + " {}\n";
+  memory->addFile(kUndeclaredHeader, 0, llvm::MemoryBuffer::getMemBufferCopy(namespaces, kUndeclaredHeader));
+  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(disk);
+  overlay->pushOverlay(memory);
+  overlay->setCurrentWorkingDirectory(request.directory.string());
+  return overlay;
+}
+
+Parse parse_once(const ParseRequest& request, const std::set<std::string>& undeclared, TranslationUnit& unit) {
+  Parse parse;
+  Diagnostics diagnostics(parse, request.root);
+  FileManager files(FileSystemOptions{request.directory.string()}, file_system(request, undeclared));
+  std::vector<std::string> command = request.command;
+  if (!undeclared.empty()) command.insert(std::next(command.begin()), {"-include", kUndeclaredHeader});
+  tooling::ToolInvocation invocation(command, std::make_unique<Action>(request, parse, unit), &files);
+  invocation.setDiagnosticConsumer(&diagnostics);
+  invocation.run();
+  return parse;
+}
+
+TranslationUnit fresh_unit(const ParseRequest& request) {
+  TranslationUnit unit;
+  unit.language = request.language;
+  unit.inferred_flags = request.inferred_flags;
+  unit.flags = request.fact_flags;
+  const fs::path relative = request.main_file.lexically_relative(request.root);
+  const bool below = !relative.empty() && *relative.begin() != "..";
+  unit.main_file = (below ? relative : request.main_file).generic_string();
+  return unit;
+}
+
+void set_status(TranslationUnit& unit, const Parse& parse) {
+  unit.errors = parse.errors;
+  if (!parse.finished) {
+    unit.status = "failed";
+    unit.reason = parse.first_error.empty() ? "clang did not accept the command line" : parse.first_error;
+  } else if (!unit.missing_headers.empty()) {
+    unit.status = "partial";
+    unit.reason = "headers not found:";
+    for (const std::string& name : unit.missing_headers) unit.reason += " " + name;
+  } else if (parse.errors > 0) {
+    unit.status = "partial";
+    unit.reason = std::to_string(parse.errors) + (parse.errors == 1 ? " error: " : " errors, first: ") + parse.first_error;
+  }
+}
+
+} // namespace
+
+TranslationUnit extract(const ParseRequest& request) {
+  if (request.command.size() < 2 || !request.main_file.is_absolute() || !request.root.is_absolute())
+    throw Error("cannot parse", request.main_file.string(), "incomplete request", "", 3);
+  TranslationUnit unit = fresh_unit(request);
+  Parse parse = parse_once(request, {}, unit);
+  if (parse.finished && !parse.undeclared_namespaces.empty()) {
+    // Clang drops whole statements that name an undeclared namespace, with all that they call.
+    TranslationUnit second = fresh_unit(request);
+    const Parse again = parse_once(request, parse.undeclared_namespaces, second);
+    if (again.finished) {
+      unit = std::move(second);
+      parse.finished = true; // the errors are those of the code as it is
+    }
+  }
+  set_status(unit, parse);
+  return unit;
+}
+
+} // namespace reprobe::scan
