@@ -125,7 +125,7 @@ std::string render_html(const Report& report, const std::vector<Measurements>& a
 std::string render_json(const Report& report, const std::vector<Measurements>& all) {
   Json document{{"schema", "reprobe-report/1"}, {"complete", report.complete}, {"verdict", report.verdict}};
   document["environment"] = Json::array();
-  for (const Measurements& measurements : all) document["environment"].push_back(measurements.environment);
+  for (const Measurements& measurements : all) document["environment"].push_back(Json(measurements.environment));
   document["counts"] = {{"operations", report.operations},
                         {"varying", report.varying},
                         {"stable", report.stable},
