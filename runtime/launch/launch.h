@@ -1,0 +1,42 @@
+// `reprobe run`: starts a program under the observers, passes its own end on, and writes what was measured.
+#pragma once
+
+#include "analyzer/report/measurements.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace reprobe::launch {
+
+struct LaunchOptions {
+  std::vector<std::string> program;             // name or path, arguments
+  std::filesystem::path output = "reprobe-measurements.json";
+  int rounds = 20;                              // re-executions of a call; at least 2
+  int per_signature = 1;                        // calls of one signature that are examined
+  std::vector<std::string> operators;           // globs; empty: all
+  std::optional<std::filesystem::path> findings; // only the operators that these findings name
+  double budget_seconds = 120;                  // for all re-executions together
+  std::optional<std::uint64_t> memory_bytes;    // for copies; unset: 2 GiB, at most a quarter of what is free
+  std::optional<int> error_exit_code;           // when something varied and the program succeeded
+  bool verbose = false;
+};
+
+struct LaunchOutcome {
+  int exit_code = 0; // for `reprobe run` to end with
+  report::Measurements measurements;
+};
+
+/// Throws reprobe::Error: exit code 2 for options that make no sense, 3 when the program does not start or the output
+/// cannot be written.
+LaunchOutcome launch(const LaunchOptions&);
+
+/// "512M", "2GiB", "4096": bytes. Units are powers of 1024. Throws reprobe::Error.
+std::uint64_t parse_bytes(const std::string& text);
+
+/// Finds libreprobe-preload.so and its kin: $REPROBE_LIBRARY_DIR, or ../lib beside this executable.
+std::filesystem::path library_directory();
+
+} // namespace reprobe::launch

@@ -1,0 +1,69 @@
+// What survives the program: JSON lines, appended as soon as they are known, and a page shared with the launcher.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace reprobe::op {
+
+struct Signature;
+struct Site;
+
+/// Layout of <run directory>/shared-<pid>-<n>: which operators are being re-executed, and how often each was called.
+struct SharedPage {
+  static constexpr int kSlots = 64, kNameBytes = 120;
+  static constexpr std::uint32_t kSignatures = 1u << 16;
+  struct Slot {
+    std::atomic<int> active;
+    char name[kNameBytes];
+  } replaying[kSlots];
+  std::atomic<std::uint64_t> unlisted; // calls of signatures beyond kSignatures
+  std::atomic<std::uint64_t> calls[kSignatures];
+};
+
+struct OutputLine {
+  std::string name, dtype;
+  std::vector<std::int64_t> shape;
+  std::uint32_t distinct = 1;
+  double differing_share = 0, max_ulp = 0, max_absolute = 0, max_relative = 0;
+  std::uint64_t nan_mismatches = 0;
+};
+
+struct MeasurementLine {
+  std::string verdict, reason;
+  std::uint32_t rounds = 0, distinct = 0;
+  double microseconds = 0;
+  bool blamed = false;
+  std::vector<OutputLine> outputs;
+};
+
+namespace journal {
+/// Opens the files of this process; false when they cannot be written.
+bool open(const std::string& directory);
+SharedPage& page();
+void site(const Site&);
+void signature(Signature&); // once
+void measured(Signature&, const MeasurementLine&);
+void skipped(Signature&, const std::string& reason); // once
+void remark(const std::string&);
+void environment(const std::string& json);
+void end();
+/// In the child of a fork: says so in <run directory>/processes and writes nothing any more.
+void forked();
+} // namespace journal
+
+/// Names the operator being re-executed on the shared page while it lives.
+class Replaying {
+public:
+  explicit Replaying(const std::string& name);
+  ~Replaying();
+  Replaying(const Replaying&) = delete;
+  Replaying& operator=(const Replaying&) = delete;
+
+private:
+  int slot_ = -1;
+};
+
+} // namespace reprobe::op

@@ -1,0 +1,183 @@
+// The operation observer: what its steps share.
+//
+// A call goes through them in this order: operators (is it measured at all?), call_site and signature (was this call
+// seen before?), arguments and generators (what must be the same in a re-execution), the program's own execution,
+// examine (re-execute and compare, results), journal. One leaked registry holds all state: threads of the program may
+// outlive every static destructor.
+#pragma once
+
+#include "runtime/op/torch_headers.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <shared_mutex>
+#include <unordered_set>
+#include <utility>
+
+namespace reprobe::op {
+
+struct Options {
+  std::string directory, compare_cuda;
+  int rounds = 20, per_signature = 1;
+  double budget_seconds = 120;
+  std::uint64_t memory = std::uint64_t(2) << 30;
+  std::vector<std::string> selection;                            // globs of operators; empty: all
+  std::vector<std::pair<std::string, std::string>> not_replayed; // glob, reason
+};
+
+/// One operator of the dispatcher, as the observer treats it. Never freed.
+struct Operator {
+  explicit Operator(const c10::OperatorHandle& handle) : handle(handle) {}
+  c10::OperatorHandle handle;
+  std::string name, overload;
+  bool measured = true;   // false: its children are looked at instead
+  bool selected = true;   // named by --ops and --from, or neither was given
+  bool framework = false; // of LibTorch itself: its schema lies only in ways that one re-execution shows
+  std::string reason;     // why it is not measured, when the report should list that
+  int generator_argument = -1; // the argument `Generator?`
+};
+
+/// Frames of one call in modules of the program, innermost first. Never freed.
+struct Site {
+  std::uint32_t id = 0;
+  std::uint64_t hash = 0;
+  std::vector<std::uintptr_t> addresses;
+};
+
+struct Signature {
+  std::uint32_t id = 0;
+  std::uint64_t hash = 0;
+  const Operator* op = nullptr;
+  std::string text, device, direction = "forward", backward_node;
+  const Site* site = nullptr;
+  bool backward_of_function = false; // tied to an autograd::Function, not to an operator
+  std::string autocast = "none";
+  bool strict = false, warn_only = false, benchmark = false, cudnn_deterministic = false, grad = true;
+  const Signature* parent = nullptr; // reached inside this operator
+  std::atomic<std::uint64_t>* calls = nullptr;
+  std::atomic<int> examined{0};
+  std::atomic<bool> announced{false}, skip_noted{false};
+};
+
+/// Forward calls of one thread by the sequence numbers that they gave to autograd's nodes: [first, last).
+struct ForwardCall {
+  std::uint64_t first, last;
+  const Site* site;
+  bool function; // nodes made before the call, by autograd::Function::apply
+};
+
+struct BackwardNode {
+  const std::string* name;
+  const Site* site;
+  bool function;
+};
+
+/// A re-execution whose operators are examined one by one.
+struct Sandbox {
+  const Signature* parent;
+  bool any_varies = false;
+};
+
+struct CallContext;
+
+struct ThreadState {
+  std::uint64_t record_thread = 0;   // RecordFunction's number of this thread
+  bool busy = false;                 // the observer's own operators
+  bool holds_gate = false;
+  CallContext* measured = nullptr;   // the outermost measured call in progress
+  int open = 0;                      // contexts in progress
+  Sandbox* sandbox = nullptr;
+  std::atomic<int> inside{0};        // in an operator, so possibly drawing random numbers
+  std::uint64_t last_sequence = 0;
+  std::vector<BackwardNode> backward;
+  std::mutex forward_mutex;
+  std::deque<ForwardCall> forward;
+  std::unordered_map<std::uint64_t, Signature*> signatures;
+  std::unordered_map<std::uint64_t, const Site*> sites;
+  std::unordered_map<const void*, const Operator*> operators;
+};
+
+/// Holds other threads at their next operator while a default generator is set to an earlier state.
+class Gate {
+public:
+  void enter(ThreadState&);
+  void leave(ThreadState& thread) { thread.inside.store(0, std::memory_order_seq_cst); }
+  /// False when other threads stay in their operators for too long.
+  bool close(ThreadState&);
+  void open(ThreadState&);
+
+private:
+  std::atomic<ThreadState*> holder_{nullptr};
+  std::timed_mutex closing_;
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  std::atomic<int> failures_{0};
+};
+
+struct Registry {
+  Options options;
+  std::atomic<bool> stopped{false};
+  std::atomic<bool> cuda_seen{false}; // in an argument of an operator
+  std::atomic<bool> environment_noted{false};
+  std::atomic<std::int64_t> spent_nanoseconds{0};
+  Gate gate;
+
+  std::mutex threads_mutex;
+  std::vector<ThreadState*> threads;
+
+  std::shared_mutex operators_mutex;
+  std::unordered_map<const void*, Operator*> operators;
+
+  std::mutex signatures_mutex;
+  std::unordered_map<std::uint64_t, Signature*> signatures;
+  std::mutex sites_mutex;
+  std::unordered_map<std::uint64_t, const Site*> sites;
+
+  double budget_left() const { return options.budget_seconds - double(spent_nanoseconds.load()) * 1e-9; }
+};
+
+Registry& registry();
+ThreadState& this_thread();
+
+/// The observer's own use of LibTorch on this thread: no callbacks, no autograd.
+class OwnWork {
+public:
+  explicit OwnWork(ThreadState& thread) : thread_(thread), before_(thread.busy) { thread.busy = true; }
+  ~OwnWork() { thread_.busy = before_; }
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
+
+private:
+  ThreadState& thread_;
+  bool before_;
+  at::AutoDispatchBelowADInplaceOrView below_autograd_;
+};
+
+inline std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
+  hash *= 0xff51afd7ed558ccdull;
+  return hash ^ (hash >> 33);
+}
+
+// operators.cpp
+const Operator* find_operator(ThreadState&, const at::RecordFunction&);
+
+// call_site.cpp
+const Site* call_site(ThreadState&);
+/// Path and offset (as the symbolizer takes it) of an address in a module; empty when it lies in none.
+std::pair<std::string, std::uintptr_t> locate(std::uintptr_t address);
+
+// signature.cpp
+struct Position { // where a call belongs in the source
+  const Site* site = nullptr;
+  const BackwardNode* backward = nullptr;
+};
+Signature* find_signature(ThreadState&, const Operator&, c10::ArrayRef<const c10::IValue> inputs, const Position&);
+std::string dtype_name(c10::ScalarType);
+
+// environment.cpp
+std::string environment_json();
+
+} // namespace reprobe::op

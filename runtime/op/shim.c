@@ -1,0 +1,94 @@
+/* Goes into every process under `reprobe run` (LD_PRELOAD) and loads the observer where LibTorch is.
+ *
+ * It needs only libc, so shells, launchers and programs that know nothing of LibTorch run under it unharmed. It wraps
+ * __libc_start_main: when the program's main is about to start, all libraries it is linked to are mapped and their
+ * static initialisers have run. What happens in a process goes as one line into <run directory>/processes:
+ *   pid TAB executable TAB observed|not-observed TAB reason
+ * Nothing is ever written to the program's own streams. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int (*main_function)(int, char**, char**);
+typedef int (*start_main_function)(main_function, int, char**, void (*)(void), void (*)(void), void (*)(void), void*);
+
+static main_function program_main;
+
+static int find_libtorch(struct dl_phdr_info* info, size_t size, void* found) {
+  (void)size;
+  const char* name = strrchr(info->dlpi_name, '/');
+  name = name ? name + 1 : info->dlpi_name;
+  if (strncmp(name, "libtorch_cpu.so", 15) == 0) {
+    *(const char**)found = info->dlpi_name;
+    return 1;
+  }
+  return 0;
+}
+
+static void report(const char* state, const char* reason) {
+  const char* directory = getenv("REPROBE_RUN_DIRECTORY");
+  if (!directory) return;
+  char path[4096], executable[1024], line[3072];
+  if ((size_t)snprintf(path, sizeof path, "%s/processes", directory) >= sizeof path) return;
+  ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+  executable[length > 0 ? length : 0] = 0;
+  int written = snprintf(line, sizeof line, "%ld\t%s\t%s\t%.1500s", (long)getpid(), executable, state, reason);
+  if (written <= 0) return;
+  size_t used = (size_t)written < sizeof line - 1 ? (size_t)written : sizeof line - 2;
+  for (size_t i = 0; i < used; ++i)
+    if (line[i] == '\n') line[i] = ' ';
+  line[used++] = '\n';
+  int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  ssize_t ignored = write(file, line, used); /* one write: lines of several processes do not mix */
+  (void)ignored;
+  close(file);
+}
+
+static void observe(void) {
+  const char* libtorch = NULL;
+  dl_iterate_phdr(find_libtorch, &libtorch);
+  if (!libtorch) {
+    report("not-observed", "not linked to LibTorch (programs that load it later, as Python does, are not observed yet)");
+    return;
+  }
+  const char* observer = getenv("REPROBE_OBSERVER");
+  if (!observer || !*observer) {
+    report("not-observed", "this build of Reprobe has no operation observer");
+    return;
+  }
+  void* handle = dlopen(observer, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char* reason = dlerror();
+    report("not-observed", reason ? reason : "the observer does not load");
+    return;
+  }
+  const char* (*start)(const char*);
+  *(void**)&start = dlsym(handle, "reprobe_observe");
+  const char* failure = start ? start(libtorch) : "the observer has no reprobe_observe";
+  if (failure)
+    report("not-observed", failure);
+  else
+    report("observed", libtorch);
+}
+
+static int observed_main(int argc, char** argv, char** environment) {
+  observe();
+  return program_main(argc, argv, environment);
+}
+
+__attribute__((visibility("default"))) int __libc_start_main(main_function main, int argc, char** argv,
+                                                              void (*init)(void), void (*fini)(void),
+                                                              void (*rtld_fini)(void), void* stack_end) {
+  start_main_function next;
+  *(void**)&next = dlsym(RTLD_NEXT, "__libc_start_main");
+  if (!next) _exit(127);
+  program_main = main;
+  /* Without a run directory there is nothing to do: a preload inherited by a program outside a run. */
+  return next(getenv("REPROBE_RUN_DIRECTORY") ? observed_main : main, argc, argv, init, fini, rtld_fini, stack_end);
+}
