@@ -1,0 +1,77 @@
+// Runs a function on facts: every path, with the calls that matter followed into the user's own functions.
+//
+// A world is what is known at one point of one family of paths: which conditions were taken, which switches hold
+// which values, which generators are seeded. Worlds that agree on the state are merged; their assumptions are then
+// those that they share. Results are "may": the observer sees each state that some path can have.
+#pragma once
+
+#include "analyzer/scan/flow/conditions.h"
+#include "analyzer/scan/flow/effects.h"
+#include "analyzer/scan/flow/project.h"
+
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace reprobe::scan {
+
+struct World {
+  struct Knob {
+    Truth value;
+    Site writer;
+  };
+  struct Generator {
+    Site seed;       // unset: not seeded
+    Site first_draw; // before any seed
+  };
+  Assumptions assumptions;
+  Constants constants;
+  std::map<std::string, Knob> knobs;
+  std::map<std::string, std::map<std::string, Knob>> saved; // by guard variable: what its end puts back
+  std::map<std::string, Generator> generators;
+
+  /// Whether the switch can have this value here; switches start as `initially`.
+  bool may_be(const std::string& knob, bool value, bool initially = false) const;
+  /// Whether both can be on at once.
+  bool may_both_be_on(const std::string& a, const std::string& b) const;
+  const Knob* knob(const std::string& name) const;
+  /// Everything but the assumptions, as text: equal exactly when the states are.
+  std::string state() const;
+};
+
+class Execution {
+public:
+  using Observer = std::function<void(const Site&, const World&)>;
+
+  /// `of_interest`: functions with such events are followed into even if nothing in them changes the state.
+  Execution(const Project&, const Effects&, std::function<bool(const Event&)> of_interest);
+
+  /// Runs from `root`; `before` sees each event that is run and the world before it, `at_exit` each final world.
+  void run(FunctionRef root, const Observer& before, const std::function<void(const World&)>& at_exit = {});
+
+  /// The functions that no other function of the project runs, mains first: together they run everything.
+  std::vector<FunctionRef> roots() const;
+
+private:
+  std::vector<World> run_function(FunctionRef, const World& entry);
+  std::vector<World> run_blocks(FunctionRef, const World& entry);
+  std::vector<World> run_event(FunctionRef, const Event&, World);
+  std::vector<World> run_calls(FunctionRef, const Event&, World);
+  std::vector<World> call(FunctionRef caller, const Event&, FunctionRef callee, const World&);
+  void apply(FunctionRef, const Event&, const Effect&, World&) const;
+  void apply_assignment(FunctionRef, const Event&, World&) const;
+  void find_relevant(const std::function<bool(const Event&)>& of_interest);
+  const std::set<std::string>& condition_variables(FunctionRef);
+
+  const Project& project_;
+  const Effects& effects_;
+  std::set<const Function*> relevant_;
+  std::unordered_map<const Function*, std::set<std::string>> condition_variables_;
+  std::map<std::pair<const Function*, std::string>, std::vector<World>> finished_;
+  std::set<const Function*> running_;
+  std::size_t steps_ = 0;
+  Observer before_;
+};
+
+} // namespace reprobe::scan

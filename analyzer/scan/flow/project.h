@@ -1,0 +1,63 @@
+// All translation units as one: which function a call runs, who calls a function, what a program's main reaches.
+#pragma once
+
+#include "analyzer/scan/facts/facts.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace reprobe::scan {
+
+struct FunctionRef {
+  const TranslationUnit* unit = nullptr;
+  const Function* function = nullptr;
+  explicit operator bool() const { return function != nullptr; }
+  bool operator==(const FunctionRef&) const = default;
+};
+
+/// An event of a function.
+struct Site {
+  FunctionRef in;
+  const Event* event = nullptr;
+  explicit operator bool() const { return event != nullptr; }
+  bool operator==(const Site&) const = default;
+};
+
+const std::string& file_of(const TranslationUnit&, const Position&);
+const std::string& file_of(FunctionRef);
+const Event* event_of(const Function&, std::uint32_t id);
+
+class Project {
+public:
+  /// The translation units must outlive the project.
+  explicit Project(const std::vector<TranslationUnit>&);
+
+  /// Functions of the user's own files, each once however many translation units include it.
+  const std::vector<FunctionRef>& functions() const { return functions_; }
+  const std::vector<FunctionRef>& mains() const { return mains_; }
+  const std::vector<TranslationUnit>& units() const { return units_; }
+
+  /// The definition that a USR names, seen from `from`: of several programs' functions of one name, the nearest file's.
+  FunctionRef definition(const std::string& usr, const TranslationUnit& from) const;
+  /// User functions that the event may run: callee, constructor, destructor, lambdas handed to foreign functions.
+  std::vector<FunctionRef> callees(FunctionRef, const Event&) const;
+  const std::vector<Site>& callers(const Function*) const;
+  /// Everything that writes a variable or field: declarations, constructions, assignments.
+  std::vector<Site> definitions(const std::string& variable_id, FunctionRef seen_from) const;
+
+  /// Functions that `main` may run: its call graph, and all members of classes that it constructs.
+  std::set<const Function*> reachable(FunctionRef main) const;
+
+private:
+  void index(FunctionRef);
+  const std::vector<TranslationUnit>& units_;
+  std::vector<FunctionRef> functions_, mains_;
+  std::unordered_map<std::string, std::vector<FunctionRef>> by_usr_, by_owner_, destructors_;
+  std::unordered_map<std::string, std::vector<Site>> definitions_;
+  std::unordered_map<const Function*, std::vector<Site>> callers_;
+};
+
+} // namespace reprobe::scan

@@ -1,0 +1,73 @@
+// What the judges of all rule families share.
+#pragma once
+
+#include "analyzer/report/findings.h"
+#include "analyzer/scan/flow/effects.h"
+#include "analyzer/scan/flow/execution.h"
+#include "analyzer/scan/flow/project.h"
+#include "analyzer/scan/flow/values.h"
+#include "analyzer/scan/judge/evidence.h"
+#include "rules/registry.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace reprobe::scan {
+
+/// What one run of the project shows at each event: the states that some path reaches it in.
+struct Reached {
+  bool with_gradients = false, without_gradients = false;
+  bool strict = false, not_strict = false; // deterministic algorithms on, off
+  bool warn_only = false;
+};
+
+/// A finding before it knows its rule's severity.
+struct Draft {
+  Site site;
+  std::string message, fix, confidence;
+  std::vector<std::string> operators, kernels, tags;
+  std::string direction;
+  std::vector<std::pair<Site, std::string>> notes;
+  bool by_name = false; // rests on an unresolved name
+};
+
+class Findings {
+public:
+  Findings(const rules::Rule& rule, std::string severity) : rule_(rule), severity_(std::move(severity)) {}
+  /// Ignored when the rule has already spoken of this place.
+  void add(Draft draft);
+  std::vector<report::Finding> take() { return std::move(findings_); }
+  const rules::Rule& rule() const { return rule_; }
+
+private:
+  const rules::Rule& rule_;
+  std::string severity_;
+  std::set<std::pair<std::string, std::uint32_t>> places_; // file, offset
+  std::vector<report::Finding> findings_;
+};
+
+struct Context {
+  const Project& project;
+  const rules::Registry& registry;
+  const Effects& effects;
+  const Evidence& evidence;
+  Execution& execution;
+  const std::unordered_map<const Event*, Reached>& reached;
+};
+
+report::SourceRange source_of(const Site&);
+/// "high" → "medium" → "low".
+std::string lowered(const std::string& confidence);
+/// "the call in train() at line 12" style names would be noise: the callee as the program writes it.
+std::string shown_name(const Event&);
+
+// One judge a family; each reads what its rules' options say.
+void judge_seeding(const Context&, Findings&);
+void judge_knobs(const Context&, Findings&);
+void judge_operators(const Context&, Findings&);
+void judge_atomics(const Context&, Findings&);
+void judge_enumerators(const Context&, Findings&);
+void judge_order(const Context&, Findings&);
+
+} // namespace reprobe::scan

@@ -1,0 +1,16 @@
+// Rules against the facts of a whole project: what only the project can show.
+#pragma once
+
+#include "analyzer/report/findings.h"
+#include "analyzer/scan/facts/facts.h"
+#include "analyzer/scan/scan.h"
+#include "rules/registry.h"
+
+#include <vector>
+
+namespace reprobe::scan {
+
+/// Fills `stage` and `findings` only. Rules are those of `Options::rules`, severities those of `Options::stage`.
+report::Findings judge(const std::vector<TranslationUnit>&, const rules::Registry&, const Options&);
+
+} // namespace reprobe::scan

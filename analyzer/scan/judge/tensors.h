@@ -1,0 +1,24 @@
+// What is known of a tensor at a call without running the program: gradient, dtype, device, repeated indices.
+#pragma once
+
+#include "analyzer/scan/flow/project.h"
+#include "analyzer/scan/flow/values.h"
+
+namespace reprobe::scan {
+
+struct TensorTraits {
+  enum class Gradient : std::uint8_t { none, unknown, required } gradient = Gradient::unknown;
+  enum class Data : std::uint8_t { unknown, integer, floating } data = Data::unknown;
+  enum class Device : std::uint8_t { unknown, cpu, cuda } device = Device::unknown;
+};
+
+TensorTraits traits_of(const Project&, FunctionRef, const Value&);
+
+/// Whether the indices are known to be all different (a permutation, arange, nonzero …).
+bool has_unique_indices(const Project&, FunctionRef, const Value&);
+/// Whether they are known to repeat, or to be computed in a way that repeats (randint, clamp, remainder …).
+bool has_repeated_indices(const Project&, FunctionRef, const Value&);
+/// Whether one of the names (without namespace) occurs in what the value is made of.
+bool mentions(const Project&, FunctionRef, const Value&, const std::vector<std::string>& names);
+
+} // namespace reprobe::scan
