@@ -51,7 +51,7 @@ bool samples_randomly(const Event& event) {
 
 } // namespace
 
-Effects::Effects(const Project& project, const rules::Registry& registry)
+Effects::Effects(const Codebase& project, const rules::Registry& registry)
     : knobs_(registry.table("knobs")), generators_(registry.table("generators")),
       entropy_types_(registry.table("generators"), {"types"}) {
   engine_rows_ = std::make_unique<json>(rows_with_role(registry.table("generators"), {"engine"}));

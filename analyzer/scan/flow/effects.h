@@ -30,7 +30,7 @@ struct Effect {
 /// The effects of all events of a project, from the tables `knobs` and `generators`.
 class Effects {
 public:
-  Effects(const Project&, const rules::Registry&);
+  Effects(const Codebase&, const rules::Registry&);
   const std::vector<Effect>& of(const Event*) const;
 
   /// Entropy: the row of the source of entropy that the call reads, or null.

@@ -87,7 +87,7 @@ std::string World::state() const {
   return text.str();
 }
 
-Execution::Execution(const Project& project, const Effects& effects, std::function<bool(const Event&)> of_interest)
+Execution::Execution(const Codebase& project, const Effects& effects, std::function<bool(const Event&)> of_interest)
     : project_(project), effects_(effects) {
   find_relevant(of_interest);
 }

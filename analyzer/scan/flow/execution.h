@@ -45,7 +45,7 @@ public:
   using Observer = std::function<void(const Site&, const World&)>;
 
   /// `of_interest`: functions with such events are followed into even if nothing in them changes the state.
-  Execution(const Project&, const Effects&, std::function<bool(const Event&)> of_interest);
+  Execution(const Codebase&, const Effects&, std::function<bool(const Event&)> of_interest);
 
   /// Runs from `root`; `before` sees each event that is run and the world before it, `at_exit` each final world.
   void run(FunctionRef root, const Observer& before, const std::function<void(const World&)>& at_exit = {});
@@ -64,7 +64,7 @@ private:
   void find_relevant(const std::function<bool(const Event&)>& of_interest);
   const std::set<std::string>& condition_variables(FunctionRef);
 
-  const Project& project_;
+  const Codebase& project_;
   const Effects& effects_;
   std::set<const Function*> relevant_;
   std::unordered_map<const Function*, std::set<std::string>> condition_variables_;

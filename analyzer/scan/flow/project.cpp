@@ -48,7 +48,7 @@ const Event* event_of(const Function& function, std::uint32_t id) {
   return found == function.events.end() ? nullptr : &*found;
 }
 
-Project::Project(const std::vector<TranslationUnit>& units) : units_(units) {
+Codebase::Codebase(const std::vector<TranslationUnit>& units) : units_(units) {
   using Key = std::tuple<std::string, std::string, std::uint32_t, std::string>;
   std::set<Key> seen;
   for (const TranslationUnit& unit : units_)
@@ -66,7 +66,7 @@ Project::Project(const std::vector<TranslationUnit>& units) : units_(units) {
       for (const FunctionRef& callee : callees(ref, event)) callers_[callee.function].push_back({ref, &event});
 }
 
-void Project::index(FunctionRef ref) {
+void Codebase::index(FunctionRef ref) {
   functions_.push_back(ref);
   if (ref.function->is_main) mains_.push_back(ref);
   if (!ref.function->usr.empty()) by_usr_[ref.function->usr].push_back(ref);
@@ -82,7 +82,7 @@ void Project::index(FunctionRef ref) {
   }
 }
 
-FunctionRef Project::definition(const std::string& usr, const TranslationUnit& from) const {
+FunctionRef Codebase::definition(const std::string& usr, const TranslationUnit& from) const {
   const auto found = usr.empty() ? by_usr_.end() : by_usr_.find(usr);
   if (found == by_usr_.end()) return {};
   FunctionRef best;
@@ -96,7 +96,7 @@ FunctionRef Project::definition(const std::string& usr, const TranslationUnit& f
   return best;
 }
 
-std::vector<FunctionRef> Project::callees(FunctionRef ref, const Event& event) const {
+std::vector<FunctionRef> Codebase::callees(FunctionRef ref, const Event& event) const {
   std::vector<FunctionRef> out;
   const auto add = [&](const std::string& usr) {
     if (const FunctionRef callee = definition(usr, *ref.unit);
@@ -118,13 +118,13 @@ std::vector<FunctionRef> Project::callees(FunctionRef ref, const Event& event) c
   return out;
 }
 
-const std::vector<Site>& Project::callers(const Function* function) const {
+const std::vector<Site>& Codebase::callers(const Function* function) const {
   static const std::vector<Site> none;
   const auto found = callers_.find(function);
   return found == callers_.end() ? none : found->second;
 }
 
-std::vector<Site> Project::definitions(const std::string& id, FunctionRef from) const {
+std::vector<Site> Codebase::definitions(const std::string& id, FunctionRef from) const {
   const auto found = id.empty() ? definitions_.end() : definitions_.find(id);
   if (found == definitions_.end()) return {};
   // USRs of locals hold file name and offset: two programs may share them.
@@ -141,7 +141,7 @@ std::vector<Site> Project::definitions(const std::string& id, FunctionRef from) 
   return here;
 }
 
-std::set<const Function*> Project::reachable(FunctionRef main) const {
+std::set<const Function*> Codebase::reachable(FunctionRef main) const {
   std::set<const Function*> reached;
   std::set<std::string> classes;
   std::vector<FunctionRef> open = {main};

@@ -30,10 +30,10 @@ const std::string& file_of(const TranslationUnit&, const Position&);
 const std::string& file_of(FunctionRef);
 const Event* event_of(const Function&, std::uint32_t id);
 
-class Project {
+class Codebase {
 public:
   /// The translation units must outlive the project.
-  explicit Project(const std::vector<TranslationUnit>&);
+  explicit Codebase(const std::vector<TranslationUnit>&);
 
   /// Functions of the user's own files, each once however many translation units include it.
   const std::vector<FunctionRef>& functions() const { return functions_; }

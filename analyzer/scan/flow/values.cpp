@@ -9,7 +9,7 @@ namespace {
 
 class Walk {
 public:
-  Walk(const Project& project, const WalkOptions& options, const std::function<bool(const Visit&)>& visit)
+  Walk(const Codebase& project, const WalkOptions& options, const std::function<bool(const Visit&)>& visit)
       : project_(project), options_(options), visit_(visit) {}
 
   void go(FunctionRef in, const Value& value, int depth) {
@@ -68,7 +68,7 @@ private:
         for (const Value& argument : event.arguments) go(in, argument, depth + 1);
   }
 
-  const Project& project_;
+  const Codebase& project_;
   const WalkOptions& options_;
   const std::function<bool(const Visit&)>& visit_;
   std::set<std::pair<const Function*, std::string>> seen_;
@@ -96,7 +96,7 @@ int parameter_index(const Function& function, const std::string& id) {
   return -1;
 }
 
-void walk(const Project& project, FunctionRef in, const Value& value, const WalkOptions& options,
+void walk(const Codebase& project, FunctionRef in, const Value& value, const WalkOptions& options,
           const std::function<bool(const Visit&)>& visit) {
   Walk(project, options, visit).go(in, value, 0);
 }
@@ -109,7 +109,7 @@ std::vector<const Value*> returned_values(const Function& function) {
   return values;
 }
 
-std::optional<std::int64_t> constant_integer(const Project& project, FunctionRef in, const Value& value) {
+std::optional<std::int64_t> constant_integer(const Codebase& project, FunctionRef in, const Value& value) {
   std::set<std::int64_t> found;
   bool known = true;
   walk(project, in, value, {.calls = false, .results = false}, [&](const Visit& visit) {

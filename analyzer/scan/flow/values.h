@@ -31,13 +31,13 @@ struct WalkOptions {
 };
 
 /// Visits what flows into `value`, nearest first. `visit` returns false to go no further along that path.
-void walk(const Project&, FunctionRef, const Value& value, const WalkOptions&,
+void walk(const Codebase&, FunctionRef, const Value& value, const WalkOptions&,
           const std::function<bool(const Visit&)>& visit);
 
 /// The values that a function returns, where the facts tell.
 std::vector<const Value*> returned_values(const Function&);
 
 /// The one constant that the value has; nothing when it has several or is not known.
-std::optional<std::int64_t> constant_integer(const Project&, FunctionRef, const Value&);
+std::optional<std::int64_t> constant_integer(const Codebase&, FunctionRef, const Value&);
 
 } // namespace reprobe::scan

@@ -48,7 +48,7 @@ private:
 };
 
 struct Context {
-  const Project& project;
+  const Codebase& project;
   const rules::Registry& registry;
   const Effects& effects;
   const Evidence& evidence;

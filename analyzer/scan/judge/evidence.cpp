@@ -70,7 +70,7 @@ void look_at(const TranslationUnit& unit, Program& program) {
   }
 }
 
-Program describe(const Project& project, FunctionRef main, std::set<const Function*> functions) {
+Program describe(const Codebase& project, FunctionRef main, std::set<const Function*> functions) {
   Program program;
   program.main = main;
   program.functions = std::move(functions);
@@ -88,7 +88,7 @@ Program describe(const Project& project, FunctionRef main, std::set<const Functi
 
 } // namespace
 
-Evidence::Evidence(const Project& project) {
+Evidence::Evidence(const Codebase& project) {
   std::set<const Function*> all;
   for (const FunctionRef& ref : project.functions()) all.insert(ref.function);
   whole_ = describe(project, {}, std::move(all));

@@ -21,7 +21,7 @@ struct Program {
 
 class Evidence {
 public:
-  explicit Evidence(const Project&);
+  explicit Evidence(const Codebase&);
 
   const std::vector<Program>& programs() const { return programs_; }
   const Program& whole() const { return whole_; }

@@ -98,7 +98,7 @@ void Findings::add(Draft draft) {
 report::Findings judge(const std::vector<TranslationUnit>& units, const rules::Registry& registry, const Options& options) {
   report::Findings out;
   out.stage = options.stage;
-  const Project project(units);
+  const Codebase project(units);
   const Effects effects(project, registry);
   const Evidence evidence(project);
   const SymbolIndex operators(registry.table("operators"));

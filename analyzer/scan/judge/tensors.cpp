@@ -46,7 +46,7 @@ struct Mentioned {
   bool integer = false, floating = false, cpu = false, cuda = false, device = false, gradient = false;
 };
 
-Mentioned mentioned_in(const Project& project, FunctionRef in, const Event& event, std::size_t first) {
+Mentioned mentioned_in(const Codebase& project, FunctionRef in, const Event& event, std::size_t first) {
   Mentioned found;
   for (std::size_t i = first; i < event.arguments.size(); ++i)
     walk(project, in, event.arguments[i], {.results = false, .chained = true, .deepest = 12}, [&](const Visit& visit) {
@@ -76,7 +76,7 @@ Mentioned mentioned_in(const Project& project, FunctionRef in, const Event& even
 
 class Traits {
 public:
-  explicit Traits(const Project& project) : project_(project) {}
+  explicit Traits(const Codebase& project) : project_(project) {}
 
   TensorTraits of(FunctionRef in, const Value& value, int depth) {
     if (depth > 24) return {};
@@ -257,13 +257,13 @@ private:
     return out;
   }
 
-  const Project& project_;
+  const Codebase& project_;
   std::set<std::string> active_;
   std::set<const Function*> active_calls_;
 };
 
 // Follows what only reshapes or moves the indices back to the calls that made them.
-void index_makers(const Project& project, FunctionRef in, const Value& value, std::set<std::string>& seen,
+void index_makers(const Codebase& project, FunctionRef in, const Value& value, std::set<std::string>& seen,
                   std::vector<const Event*>& makers, bool& unknown, int depth = 0) {
   if (depth > 24) return void(unknown = true);
   if (value.kind == Value::Kind::call) {
@@ -296,11 +296,11 @@ void index_makers(const Project& project, FunctionRef in, const Value& value, st
 
 } // namespace
 
-TensorTraits traits_of(const Project& project, FunctionRef in, const Value& value) {
+TensorTraits traits_of(const Codebase& project, FunctionRef in, const Value& value) {
   return Traits(project).of(in, value, 0);
 }
 
-bool has_unique_indices(const Project& project, FunctionRef in, const Value& value) {
+bool has_unique_indices(const Codebase& project, FunctionRef in, const Value& value) {
   std::vector<const Event*> makers;
   std::set<std::string> seen;
   bool unknown = false;
@@ -309,7 +309,7 @@ bool has_unique_indices(const Project& project, FunctionRef in, const Value& val
          std::all_of(makers.begin(), makers.end(), [](const Event* e) { return kUnique.contains(last_part(e->callee)); });
 }
 
-bool has_repeated_indices(const Project& project, FunctionRef in, const Value& value) {
+bool has_repeated_indices(const Codebase& project, FunctionRef in, const Value& value) {
   std::vector<const Event*> makers;
   std::set<std::string> seen;
   bool unknown = false;
@@ -317,7 +317,7 @@ bool has_repeated_indices(const Project& project, FunctionRef in, const Value& v
   return std::any_of(makers.begin(), makers.end(), [](const Event* e) { return kRepeating.contains(last_part(e->callee)); });
 }
 
-bool mentions(const Project& project, FunctionRef in, const Value& value, const std::vector<std::string>& names) {
+bool mentions(const Codebase& project, FunctionRef in, const Value& value, const std::vector<std::string>& names) {
   bool found = false;
   walk(project, in, value, {.parameters = true, .results = false, .chained = true, .deepest = 16}, [&](const Visit& visit) {
     const Value& v = *visit.value;

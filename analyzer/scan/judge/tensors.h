@@ -12,13 +12,13 @@ struct TensorTraits {
   enum class Device : std::uint8_t { unknown, cpu, cuda } device = Device::unknown;
 };
 
-TensorTraits traits_of(const Project&, FunctionRef, const Value&);
+TensorTraits traits_of(const Codebase&, FunctionRef, const Value&);
 
 /// Whether the indices are known to be all different (a permutation, arange, nonzero …).
-bool has_unique_indices(const Project&, FunctionRef, const Value&);
+bool has_unique_indices(const Codebase&, FunctionRef, const Value&);
 /// Whether they are known to repeat, or to be computed in a way that repeats (randint, clamp, remainder …).
-bool has_repeated_indices(const Project&, FunctionRef, const Value&);
+bool has_repeated_indices(const Codebase&, FunctionRef, const Value&);
 /// Whether one of the names (without namespace) occurs in what the value is made of.
-bool mentions(const Project&, FunctionRef, const Value&, const std::vector<std::string>& names);
+bool mentions(const Codebase&, FunctionRef, const Value&, const std::vector<std::string>& names);
 
 } // namespace reprobe::scan
