@@ -388,10 +388,12 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const ParseRequest& 
 Parse parse_once(const ParseRequest& request, const std::set<std::string>& undeclared, TranslationUnit& unit) {
   Parse parse;
   Diagnostics diagnostics(parse, request.root);
-  FileManager files(FileSystemOptions{request.directory.string()}, file_system(request, undeclared));
+  const auto files = llvm::makeIntrusiveRefCnt<FileManager>(FileSystemOptions{request.directory.string()},
+                                                            file_system(request, undeclared));
   std::vector<std::string> command = request.command;
   if (!undeclared.empty()) command.insert(std::next(command.begin()), {"-include", kUndeclaredHeader});
-  tooling::ToolInvocation invocation(command, std::make_unique<Action>(request, parse, unit), &files);
+  tooling::ToolInvocation invocation(command, std::make_unique<Action>(request, parse, unit),
+                                     files.get());
   invocation.setDiagnosticConsumer(&diagnostics);
   invocation.run();
   return parse;

@@ -1,0 +1,7 @@
+#include "analyzer/scan/driver/declarations.h"
+
+namespace reprobe::scan {
+
+void add_declarations(const Toolchain&, Translation&, ParseRequest&) {}
+
+} // namespace reprobe::scan

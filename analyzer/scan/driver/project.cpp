@@ -1,0 +1,420 @@
+#include "analyzer/scan/driver/project.h"
+
+#include "analyzer/scan/driver/declarations.h"
+#include "rules/error.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <map>
+#include <poll.h>
+#include <set>
+#include <sstream>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <unordered_set>
+
+extern char** environ;
+
+namespace reprobe::scan {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int kDeepestFolder = 24;
+constexpr std::size_t kMostFiles = 50000;
+constexpr std::size_t kMostIncludeFolders = 60;
+constexpr std::uintmax_t kLargestSource = 16u << 20; // bytes; larger ones are generated
+
+bool is_regular(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(fs::symlink_status(path, error));
+}
+
+bool lies_below(const fs::path& path, const fs::path& folder) {
+  const fs::path relative = path.lexically_relative(folder);
+  return !relative.empty() && *relative.begin() != "..";
+}
+
+std::string shown(const fs::path& path, const fs::path& root) {
+  return (lies_below(path, root) ? path.lexically_relative(root) : path).generic_string();
+}
+
+fs::path real(const fs::path& path) {
+  std::error_code error;
+  const fs::path out = fs::weakly_canonical(fs::absolute(path), error);
+  return error ? fs::absolute(path).lexically_normal() : out;
+}
+
+bool is_third_party(const std::string& name) {
+  constexpr std::array kNames = {"third_party", "third-party", "thirdparty", "3rdparty", "external", "externals",
+                                 "vendor", "vendored", "node_modules", "_deps", "site-packages", "dist-packages",
+                                 "vcpkg_installed", "libtorch"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](const char* known) { return name == known; });
+}
+
+bool is_build_folder(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  return name.starts_with("cmake-build-") || name == "build" || name.starts_with("build-") ||
+         name.starts_with("build_") || name == "_build" || name == "CMakeFiles" || name == "__pycache__" ||
+         is_regular(folder / "CMakeCache.txt");
+}
+
+// Files below `folder` that git tracks or would track. Nothing when there is no repository or no git.
+std::optional<std::unordered_set<std::string>> known_to_git(const fs::path& folder) {
+  int out[2];
+  if (pipe2(out, O_CLOEXEC) != 0) return std::nullopt;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  const std::string where = folder.string();
+  // A repository's configuration must not make git start a program.
+  const char* arguments[] = {"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c",
+                             "core.untrackedCache=false", "-C", where.c_str(), "ls-files", "-z", "--cached", "--others",
+                             "--exclude-standard", nullptr};
+  pid_t git = 0;
+  const int failed = posix_spawnp(&git, "git", &actions, nullptr, const_cast<char**>(arguments), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(out[1]);
+  std::string text;
+  if (!failed) {
+    char buffer[65536];
+    for (ssize_t got; (got = read(out[0], buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR);)
+      if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(out[0]);
+  int status = 1;
+  if (failed) return std::nullopt;
+  while (waitpid(git, &status, 0) < 0 && errno == EINTR) {}
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+  std::unordered_set<std::string> files;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\0', begin);
+    files.insert(text.substr(begin, end - begin));
+    begin = end == std::string::npos ? text.size() : end + 1;
+  }
+  return files;
+}
+
+void walk(const fs::path& folder, const fs::path& top, int depth, std::vector<fs::path>& files, Sources& out) {
+  if (depth > kDeepestFolder || files.size() > kMostFiles) return;
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    const fs::file_status status = entry->symlink_status(ignored);
+    const std::string name = entry->path().filename().string();
+    if (fs::is_directory(status)) {
+      if (name.starts_with(".")) continue;
+      if (is_third_party(name) || is_build_folder(entry->path())) out.skipped.push_back(shown(entry->path(), top));
+      else folders.push_back(entry->path());
+    } else if (fs::is_regular_file(entry->status(ignored)) && !language_of(entry->path()).empty()) {
+      files.push_back(entry->path());
+    }
+  }
+  std::sort(folders.begin(), folders.end());
+  for (const fs::path& next : folders) walk(next, top, depth + 1, files, out);
+}
+
+// Names in #include lines, without their folders.
+void add_included_names(const fs::path& file, std::set<std::string>& names) {
+  std::error_code error;
+  if (fs::file_size(file, error) > kLargestSource || error) return;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t hash = line.find_first_not_of(" \t");
+    if (hash == std::string::npos || line[hash] != '#') continue;
+    const std::size_t word = line.find_first_not_of(" \t", hash + 1);
+    if (word == std::string::npos || line.compare(word, 7, "include") != 0) continue;
+    const std::size_t open = line.find_first_of("<\"", word + 7);
+    if (open == std::string::npos) continue;
+    const std::size_t close = line.find_first_of(">\"", open + 1);
+    if (close != std::string::npos) names.insert(fs::path(line.substr(open + 1, close - open - 1)).filename().string());
+  }
+}
+
+// What the project's own build files ask for: "17", "20" …
+std::string language_standard(const fs::path& root) {
+  int newest = 0;
+  for (const char* name : {"CMakeLists.txt", "setup.py", "Makefile", "meson.build", "BUILD.bazel"}) {
+    if (!is_regular(root / name)) continue;
+    std::ifstream in(root / name);
+    std::stringstream buffer;
+    buffer << in.rdbuf();
+    const std::string text = buffer.str();
+    for (const char* marker : {"CXX_STANDARD ", "cxx_std_", "std=c++", "std=gnu++", "cpp_std=c++", "std=c++"})
+      for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at + 1)) {
+        const std::string digits = text.substr(at + std::strlen(marker), 2);
+        if (digits.size() == 2 && std::isdigit(static_cast<unsigned char>(digits[0])) &&
+            std::isdigit(static_cast<unsigned char>(digits[1])) && digits != "98")
+          newest = std::max(newest, std::stoi(digits));
+      }
+  }
+  // LibTorch needs 17; what is written for 11 and 14 is good 17 with few exceptions.
+  return "-std=gnu++" + std::to_string(newest > 17 ? std::min(newest, 23) : 17);
+}
+
+class Planner {
+public:
+  explicit Planner(const Options& options)
+      : options_(options), tools_(find_toolchain(options.torch_root, options.cuda_root)) {}
+
+  Project run() {
+    std::vector<fs::path> paths = options_.paths;
+    if (paths.empty()) paths.emplace_back(".");
+    for (fs::path& path : paths) {
+      if (!is_there(path)) throw Error("no such file or folder", path.string(), "", "name a source file or a folder");
+      path = real(path);
+    }
+    choose_root(paths);
+    if (!options_.database.empty()) use_named_database();
+    for (const fs::path& path : paths) add_path(path);
+    if (tools_.torch.empty() && !project_.requests.empty())
+      project_.remarks.push_back("LibTorch not found: its functions are known by built-in declarations only "
+                                 "(give --torch DIR, set Torch_DIR or activate a Python that has torch)");
+    if (tools_.cuda.empty() && has_cuda_)
+      project_.remarks.push_back("CUDA not found: its functions are known by built-in declarations only "
+                                 "(give --cuda DIR or set CUDA_HOME)");
+    add_remarks();
+    return std::move(project_);
+  }
+
+private:
+  void choose_root(const std::vector<fs::path>& paths) {
+    project_.root = real(fs::current_path());
+    const bool inside = std::any_of(paths.begin(), paths.end(), [&](const fs::path& path) {
+      return path == project_.root || lies_below(path, project_.root);
+    });
+    if (!inside && is_folder(paths.front())) project_.root = paths.front();
+  }
+
+  void use_named_database() {
+    fs::path file = options_.database;
+    if (is_folder(file)) file /= "compile_commands.json";
+    databases_[{}] = read_database(real(file));
+  }
+
+  const Database* database_for(const fs::path& folder) {
+    if (!options_.database.empty()) return &databases_[{}];
+    const auto found = find_database(folder);
+    if (!found) return nullptr;
+    if (auto known = databases_.find(*found); known != databases_.end()) return &known->second;
+    project_.remarks.push_back("compile commands from " + shown(*found, project_.root));
+    return &(databases_[*found] = read_database(*found));
+  }
+
+  void add_path(const fs::path& path) {
+    if (!is_folder(path)) {
+      if (!is_regular(path)) throw Error("cannot scan", path.string(), "not a regular file", "name a source file or a folder");
+      if (language_of(path).empty())
+        throw Error("cannot scan", path.string(), "not a C, C++ or CUDA source", "name a source file or a folder");
+      add_file(path, database_for(path.parent_path()));
+      return;
+    }
+    const Sources sources = find_sources(path);
+    if (sources.files.empty())
+      throw Error("nothing to scan", path.string(), "no C, C++ or CUDA source in it", skipped_text(sources));
+    if (!sources.skipped.empty()) project_.remarks.push_back("skipped " + skipped_text(sources));
+    if (sources.ignored)
+      project_.remarks.push_back("skipped " + std::to_string(sources.ignored) + " files that git ignores");
+    const Database* database = database_for(path);
+    for (const fs::path& file : sources.files) add_file(file, database);
+  }
+
+  static std::string skipped_text(const Sources& sources) {
+    std::string text;
+    const std::size_t shown_count = std::min<std::size_t>(sources.skipped.size(), 12);
+    for (std::size_t i = 0; i < shown_count; ++i) text += (i ? ", " : "") + sources.skipped[i];
+    if (shown_count < sources.skipped.size())
+      text += " and " + std::to_string(sources.skipped.size() - shown_count) + " more folders";
+    return text.empty() ? text : "build folders and other people's code: " + text;
+  }
+
+  void add_file(const fs::path& file, const Database* database) {
+    if (!added_.insert(file).second) return;
+    std::error_code error;
+    if (fs::file_size(file, error) > kLargestSource || error || !std::ifstream(file)) {
+      TranslationUnit unit;
+      unit.main_file = shown(file, project_.root);
+      unit.status = "failed";
+      unit.reason = error || !std::ifstream(file) ? "cannot be read" : "larger than 16 MiB";
+      project_.failed.push_back(std::move(unit));
+      return;
+    }
+    const DatabaseEntry* entry = database ? database->find(file) : nullptr;
+    Translation translation;
+    ParseRequest request;
+    if (entry) {
+      translation = translate(*entry);
+      request.directory = is_folder(entry->directory) ? entry->directory : file.parent_path();
+    } else {
+      translation = inferred(file);
+      request.directory = project_root(file);
+      request.inferred_flags = true;
+      ++inferred_;
+    }
+    dropped_.insert(translation.dropped.begin(), translation.dropped.end());
+    unreadable_.insert(translation.unreadable.begin(), translation.unreadable.end());
+    has_cuda_ = has_cuda_ || translation.language == "cuda";
+
+    Toolchain tools = tools_;
+    if (options_.cuda_root.empty() && !translation.cuda.empty()) use_cuda(tools, translation.cuda);
+    request.main_file = file;
+    request.root = project_.root;
+    request.user_roots = {project_root(file)};
+    request.third_party_roots = {tools.torch, tools.cuda, tools.clang_resources};
+    request.language = translation.language;
+    request.fact_flags = translation.fact_flags;
+    add_declarations(tools, translation, request);
+    request.command = clang_command(file, translation, tools, options_.extra_arguments);
+    project_.requests.push_back(std::move(request));
+  }
+
+  Translation inferred(const fs::path& file) {
+    const fs::path root = project_root(file);
+    Translation out;
+    out.language = language_of(file);
+    auto standard = standards_.find(root);
+    if (standard == standards_.end()) standard = standards_.emplace(root, language_standard(root)).first;
+    if (out.language != "c") out.arguments.push_back(standard->second);
+    for (const fs::path& folder : infer_includes(file, root)) out.arguments.push_back("-I" + folder.string());
+    return out;
+  }
+
+  fs::path project_root(const fs::path& file) {
+    const fs::path folder = file.parent_path();
+    auto known = roots_.find(folder);
+    if (known == roots_.end()) {
+      fs::path root = project_root_of(file);
+      // Without a repository, a folder that was named to be scanned is the project.
+      for (const fs::path& path : options_.paths) {
+        const fs::path named = real(path);
+        if (is_folder(named) && lies_below(file, named) && lies_below(root, named)) root = named;
+      }
+      known = roots_.emplace(folder, root).first;
+    }
+    return known->second;
+  }
+
+  void add_remarks() {
+    if (inferred_)
+      project_.remarks.push_back("no compile command for " + std::to_string(inferred_) +
+                                 (inferred_ == 1 ? " file" : " files") + ": include folders and language inferred");
+    std::string list;
+    for (const std::string& option : dropped_) list += (list.empty() ? "" : " ") + option;
+    if (!list.empty())
+      project_.remarks.push_back("left out of compile commands, as they load code, run programs or write files: " + list);
+    for (const std::string& file : unreadable_) project_.remarks.push_back("response file not read: " + file);
+  }
+
+  const Options& options_;
+  Toolchain tools_;
+  Project project_;
+  std::map<fs::path, Database> databases_;
+  std::map<fs::path, fs::path> roots_;
+  std::map<fs::path, std::string> standards_;
+  std::set<fs::path> added_;
+  std::set<std::string> dropped_, unreadable_;
+  std::size_t inferred_ = 0;
+  bool has_cuda_ = false;
+};
+
+void add_include_folders(const fs::path& folder, int depth, std::set<fs::path>& seen, std::vector<fs::path>& out) {
+  if (depth > 5 || out.size() >= kMostIncludeFolders) return;
+  std::error_code error;
+  std::vector<fs::path> folders;
+  for (fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(".") || !fs::is_directory(entry->symlink_status(ignored)) || is_build_folder(entry->path())) continue;
+    folders.push_back(entry->path());
+  }
+  std::sort(folders.begin(), folders.end());
+  for (const fs::path& next : folders) {
+    if (next.filename() == "include" && seen.insert(next).second) out.push_back(next);
+    else add_include_folders(next, depth + 1, seen, out);
+  }
+}
+
+} // namespace
+
+fs::path project_root_of(const fs::path& path) {
+  const fs::path start = is_folder(path) ? path : path.parent_path();
+  for (fs::path folder = start;; folder = folder.parent_path()) {
+    if (is_there(folder / ".git")) return folder;
+    if (!folder.has_parent_path() || folder == folder.parent_path()) return start;
+  }
+}
+
+Sources find_sources(const fs::path& folder) {
+  Sources out;
+  std::vector<fs::path> files;
+  walk(folder, folder, 0, files, out);
+  if (const auto known = known_to_git(folder)) {
+    // Of a folder that git ignores as a whole, as of one outside a repository, everything is meant.
+    const auto ignored = [&](const fs::path& file) { return !known->contains(file.lexically_relative(folder).generic_string()); };
+    if (!known->empty()) out.ignored = std::erase_if(files, ignored);
+  }
+  std::sort(files.begin(), files.end());
+  std::set<std::string> included;
+  for (const fs::path& file : files) add_included_names(file, included);
+  for (const fs::path& file : files)
+    if (!is_header(file)) out.files.push_back(file);
+  for (const fs::path& file : files)
+    if (is_header(file) && !included.contains(file.filename().string())) out.files.push_back(file);
+  return out;
+}
+
+std::optional<fs::path> find_database(const fs::path& start) {
+  const fs::path top = project_root_of(start);
+  for (fs::path folder = start;; folder = folder.parent_path()) {
+    if (is_there(folder / "compile_commands.json")) return folder / "compile_commands.json";
+    if (is_there(folder / "build/compile_commands.json")) return folder / "build/compile_commands.json";
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (fs::directory_iterator entry(folder / "build", error), end; !error && entry != end; entry.increment(error))
+      if (is_there(entry->path() / "compile_commands.json")) found.push_back(entry->path() / "compile_commands.json");
+    if (!found.empty()) return *std::min_element(found.begin(), found.end());
+    if (folder == top || folder == folder.parent_path()) break;
+  }
+  // One above a folder that is no repository.
+  const fs::path above = start.parent_path() / "compile_commands.json";
+  if (top == start && is_there(above)) return above;
+  return std::nullopt;
+}
+
+std::vector<fs::path> infer_includes(const fs::path& file, const fs::path& project_root) {
+  std::vector<fs::path> out;
+  std::set<fs::path> seen;
+  const auto add = [&](const fs::path& folder) {
+    if (is_folder(folder) && seen.insert(folder).second) out.push_back(folder);
+  };
+  for (fs::path folder = file.parent_path();; folder = folder.parent_path()) {
+    add(folder);
+    for (const char* name : {"include", "inc", "src", "csrc"}) add(folder / name);
+    if (folder == project_root || !lies_below(folder, project_root)) break;
+  }
+  add_include_folders(project_root, 0, seen, out);
+  return out;
+}
+
+Project plan(const Options& options) { return Planner(options).run(); }
+
+} // namespace reprobe::scan
