@@ -26,7 +26,7 @@ at::Tensor call_pool(const at::Tensor& features, const at::Tensor& voxel, int64_
 
 /// Each thread adds its share of the points to the voxels that they fall in.
 at::Tensor pool_cpu(const at::Tensor& features, const at::Tensor& voxel, int64_t voxels) {
-  constexpr int64_t kThreads = 4;
+  constexpr int64_t kThreads = 2;
   const auto points = features.contiguous();
   const auto places = voxel.contiguous();
   const int64_t count = points.size(0), channels = points.size(1);
@@ -43,8 +43,7 @@ at::Tensor pool_cpu(const at::Tensor& features, const at::Tensor& voxel, int64_t
       for (int64_t c = 0; c < channels; ++c)
         sums[place[i] * channels + c].fetch_add(values[i * channels + c], std::memory_order_relaxed);
       members[place[i]].fetch_add(1, std::memory_order_relaxed);
-      if (i % 32 == 0)
-        std::this_thread::yield(); // let the loading threads in
+      std::this_thread::yield(); // let the loading threads in
     }
   };
   std::vector<std::thread> threads;
