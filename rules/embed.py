@@ -40,7 +40,7 @@ def severity_names(value):
     return {stage: "off" if name is False else name for stage, name in value.items()}
 
 
-class Loader(yaml.SafeLoader):
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """Refuses a key written twice: YAML itself silently keeps the last."""
 
     def construct_mapping(self, node, deep=False):

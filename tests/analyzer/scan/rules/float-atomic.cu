@@ -1,0 +1,87 @@
+#include <atomic>
+#include <cstdint>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+struct Cell {
+  float value;
+  int count;
+};
+
+__global__ void sums(const float* x, float* total, double* wide, __half* half, __nv_bfloat16* brain, Cell* cells) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(total, x[i]); // expect: float-atomic
+  atomicAdd(&wide[i % 8], double(x[i])); // expect: float-atomic
+  atomicAdd(half, __float2half(x[i])); // expect: float-atomic
+  atomicAdd(brain + 1, __float2bfloat16(x[i])); // expect: float-atomic
+  atomicAdd(&cells[0].value, x[i]); // expect: float-atomic
+}
+
+__global__ void in_shared_memory(const float* x, float* out) {
+  __shared__ float partial[32];
+  atomicAdd(&partial[threadIdx.x % 32], x[threadIdx.x]); // expect: float-atomic
+  __syncthreads();
+  out[threadIdx.x % 32] = partial[threadIdx.x % 32];
+}
+
+__device__ inline void add(float* address, float value) {
+  atomicAdd(address, value); // expect: float-atomic
+}
+
+__global__ void through_a_wrapper(const float* x, float* total) {
+  add(total, x[threadIdx.x]); // expect: float-atomic
+}
+
+__device__ double multiply(double* address, double value) {
+  auto* bits = reinterpret_cast<unsigned long long*>(address);
+  unsigned long long old = *bits, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(bits, assumed, __double_as_longlong(value * __longlong_as_double(assumed))); // expect: float-atomic
+  } while (assumed != old);
+  return __longlong_as_double(old);
+}
+
+template <class T> __global__ void generic(const T* x, T* total) {
+  atomicAdd(total, x[threadIdx.x]); // expect: float-atomic
+}
+
+void launch(const float* x, float* total) { generic<float><<<1, 32>>>(x, total); }
+
+void on_the_host(std::atomic<double>& total, double x) {
+  double seen = total.load();
+  while (!total.compare_exchange_weak(seen, seen + x)) { // expect: float-atomic
+  }
+}
+
+// Right: integers, maximum and minimum, one owner.
+__global__ void counts(const int* x, int* count, unsigned long long* wide, Cell* cells, unsigned* flags) {
+  atomicAdd(count, 1);
+  atomicAdd(wide, 1ull);
+  atomicAdd(&cells[0].count, x[0]);
+  atomicOr(flags, 1u);
+  atomicMax(count, x[threadIdx.x]);
+  atomicCAS(count, 0, 1);
+}
+
+__global__ void largest(const float* x, int* best) { atomicMax(best, __float_as_int(x[threadIdx.x])); }
+
+__global__ void fixed_point(const float* x, unsigned long long* total) {
+  atomicAdd(total, static_cast<unsigned long long>(x[threadIdx.x] * 4294967296.0));
+}
+
+__global__ void one_owner(const float* x, float* out, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += x[i];
+  out[threadIdx.x] = sum;
+}
+
+namespace mine {
+__device__ void atomicAdd(float* address, float value, int owner) {
+  if (owner == 0) *address += value;
+}
+} // namespace mine
+
+__global__ void own_function(float* out) { mine::atomicAdd(out, 1.0f, threadIdx.x); }
+
+long integers_on_the_host(std::atomic<long>& total) { return total.fetch_add(3); }
