@@ -241,8 +241,10 @@ void Lowering::visit_range_for(const CXXForRangeStmt* loop) {
   if (const DeclStmt* statement = loop->getRangeStmt(); statement && statement->isSingleDecl())
     declarations_[statement->getSingleDecl()] = id;
   if (const VarDecl* variable = loop->getLoopVariable()) {
-    event.variable = map_.qualified_name(variable);
-    event.variable_id = map_.usr(variable);
+    if (!isa<DecompositionDecl>(variable)) {
+      event.variable = map_.qualified_name(variable);
+      event.variable_id = map_.usr(variable);
+    }
     const Value container = event.receiver.value_or(Value{});
     const auto declare = [&](const ValueDecl* declared) {
       Event& element = add(Event::Kind::declare, nullptr, variable->getSourceRange(), declared->getLocation());
@@ -295,7 +297,9 @@ void Lowering::visit_loop(const Stmt* statement) {
     visit(loop->getCond());
     discard(loop->getBody()), visit(loop->getBody());
   } else if (const auto* loop = dyn_cast<DoStmt>(statement)) {
-    start("do", loop->getRParenLoc());
+    Value again; // macros are wrapped in do { … } while (0), which is no loop
+    const bool once = loop->getCond() && constant(loop->getCond(), again) && again.integer == 0;
+    if (!once) start("do", loop->getRParenLoc());
     discard(loop->getBody()), visit(loop->getBody());
     visit(loop->getCond());
   }
@@ -479,16 +483,45 @@ void Lowering::add_access(const Expr* expression, const Expr* base, const Expr* 
   accesses_[expression] = event.id;
 }
 
+// `namespace::` that clang left out of an expression which it could not make sense of.
+std::size_t Lowering::qualifier_before(SourceLocation begin) const {
+  const auto [file, offset] = map_.sources.getDecomposedLoc(begin);
+  bool invalid = false;
+  const StringRef before = map_.sources.getBufferData(file, &invalid).take_front(offset);
+  if (invalid || !before.ends_with("::")) return 0;
+  std::size_t length = 0;
+  while (length < before.size()) {
+    const char c = before[before.size() - length - 1];
+    if (!isalnum(static_cast<unsigned char>(c)) && c != '_' && c != ':') break;
+    ++length;
+  }
+  return length;
+}
+
 // An expression that clang could not make sense of: the call is known by how it is written.
 void Lowering::add_recovery(const RecoveryExpr* recovery) {
   const StringRef text = map_.raw_text(recovery->getSourceRange());
   const std::optional<WrittenCall> call = written_call(text);
   if (!call) return;
   const SourceLocation begin = map_.sources.getFileLoc(recovery->getBeginLoc());
+  // Clang wraps one call twice when two things are wrong with it.
+  for (const Expr* part : recovery->subExpressions())
+    if (const auto* inner = dyn_cast<RecoveryExpr>(part))
+      if (auto known = events_.find(inner); known != events_.end() && map_.raw_text(inner->getSourceRange()) == text &&
+                                            map_.sources.getFileLoc(inner->getBeginLoc()) == begin) {
+        events_[recovery] = known->second;
+        return;
+      }
   const SourceLocation open = begin.getLocWithOffset(static_cast<int>(call->parenthesis));
   Event& event = add(Event::Kind::call, recovery, recovery->getSourceRange(),
                      begin.getLocWithOffset(static_cast<int>(call->begin)));
-  event.callee = text.slice(call->begin, call->end).str();
+  const std::size_t qualifier = call->begin == 0 ? qualifier_before(begin) : 0;
+  if (qualifier) {
+    const auto [file, offset] = map_.sources.getDecomposedLoc(begin);
+    event.callee = map_.sources.getBufferData(file).substr(offset - qualifier, qualifier).ltrim(':').str();
+    event.range.begin = map_.position(begin.getLocWithOffset(-static_cast<int>(qualifier)));
+  }
+  event.callee += text.slice(call->begin, call->end).str();
   event.resolved = false;
   event.external = true;
   for (const Expr* part : recovery->subExpressions()) {

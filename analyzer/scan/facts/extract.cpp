@@ -29,7 +29,7 @@ namespace {
 constexpr std::size_t kMostInstantiations = 16;  // of one function: more say nothing new
 constexpr std::size_t kMostRounds = 20000;       // instantiations of the user's templates
 constexpr unsigned kMostConstantSteps = 100000;  // of one constant expression
-constexpr const char* kUndeclaredHeader = "/reprobe-generated/undeclared-namespaces.h";
+constexpr const char* kUndeclaredHeader = "/reprobe-generated/undeclared.h";
 
 struct Include {
   SourceLocation where;
@@ -37,12 +37,18 @@ struct Include {
   bool found;
 };
 
+// Names without which clang drops whole statements, with all that they call.
+struct Undeclared {
+  std::set<std::string> namespaces, variables;
+  bool empty() const { return namespaces.empty() && variables.empty(); }
+};
+
 // What one parse leaves besides the syntax tree.
 struct Parse {
   std::vector<Include> includes;
   std::uint32_t errors = 0;
   std::string first_error, fatal; // with file and line
-  std::set<std::string> undeclared_namespaces;
+  Undeclared undeclared;
   bool finished = false;
 };
 
@@ -68,7 +74,7 @@ public:
     ++parse_.errors;
     llvm::SmallString<256> message;
     diagnostic.FormatDiagnostic(message);
-    if (diagnostic.hasSourceManager()) note_undeclared_namespace(diagnostic);
+    if (diagnostic.hasSourceManager()) note_undeclared(diagnostic);
     if (parse_.first_error.empty()) parse_.first_error = place(diagnostic) + message.str().str();
     if (level == DiagnosticsEngine::Fatal && parse_.fatal.empty()) parse_.fatal = parse_.first_error;
   }
@@ -85,8 +91,7 @@ private:
            std::to_string(where.getLine()) + ": ";
   }
 
-  // "use of undeclared identifier 'cv'" where "::" follows: clang drops the whole statement.
-  void note_undeclared_namespace(const Diagnostic& diagnostic) {
+  void note_undeclared(const Diagnostic& diagnostic) {
     const SourceManager& sources = diagnostic.getSourceManager();
     if (diagnostic.getLocation().isInvalid()) return;
     const auto [file, offset] = sources.getDecomposedLoc(sources.getFileLoc(diagnostic.getLocation()));
@@ -97,10 +102,12 @@ private:
     const StringRef name = rest.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; });
     llvm::SmallString<256> message;
     diagnostic.FormatDiagnostic(message);
-    if (name.empty() || isdigit(static_cast<unsigned char>(name[0])) || !message.str().contains("undeclared") ||
-        !message.str().contains(("'" + name + "'").str()))
+    if (name.empty() || isdigit(static_cast<unsigned char>(name[0])) ||
+        !message.str().contains(("undeclared identifier '" + name + "'").str()))
       return;
-    if (rest.drop_front(name.size()).ltrim().starts_with("::")) parse_.undeclared_namespaces.insert(name.str());
+    const StringRef after = rest.drop_front(name.size()).ltrim();
+    if (after.starts_with("::")) parse_.undeclared.namespaces.insert(name.str());
+    else if (!after.starts_with("(")) parse_.undeclared.variables.insert(name.str()); // calls are kept anyway
   }
 
   Parse& parse_;
@@ -371,21 +378,24 @@ private:
 };
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const ParseRequest& request,
-                                                            const std::set<std::string>& undeclared) {
+                                                            const Undeclared& undeclared) {
   auto disk = llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release());
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const auto& [path, text] : request.virtual_files)
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
-  std::string namespaces;
-  for (const std::string& name : undeclared) namespaces += "namespace " + name + " {}\n";
-  memory->addFile(kUndeclaredHeader, 0, llvm::MemoryBuffer::getMemBufferCopy(namespaces, kUndeclaredHeader));
+  std::string header;
+  for (const std::string& name : undeclared.namespaces) header += "namespace " + name + " {}\n";
+  header += std::string("namespace ") + kUndeclaredNamespace + " { struct thing {}; }\n";
+  for (const std::string& name : undeclared.variables)
+    if (!undeclared.namespaces.contains(name)) header += std::string("extern ") + kUndeclaredNamespace + "::thing " + name + ";\n";
+  memory->addFile(kUndeclaredHeader, 0, llvm::MemoryBuffer::getMemBufferCopy(header, kUndeclaredHeader));
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(disk);
   overlay->pushOverlay(memory);
   overlay->setCurrentWorkingDirectory(request.directory.string());
   return overlay;
 }
 
-Parse parse_once(const ParseRequest& request, const std::set<std::string>& undeclared, TranslationUnit& unit) {
+Parse parse_once(const ParseRequest& request, const Undeclared& undeclared, TranslationUnit& unit) {
   Parse parse;
   Diagnostics diagnostics(parse, request.root);
   const auto files = llvm::makeIntrusiveRefCnt<FileManager>(FileSystemOptions{request.directory.string()},
@@ -431,15 +441,10 @@ TranslationUnit extract(const ParseRequest& request) {
   if (request.command.size() < 2 || !request.main_file.is_absolute() || !request.root.is_absolute())
     throw Error("cannot parse", request.main_file.string(), "incomplete request", "", 3);
   TranslationUnit unit = fresh_unit(request);
-  Parse parse = parse_once(request, {}, unit);
-  if (parse.finished && !parse.undeclared_namespaces.empty()) {
-    // Clang drops whole statements that name an undeclared namespace, with all that they call.
+  const Parse parse = parse_once(request, {}, unit);
+  if (parse.finished && !parse.undeclared.empty() && unit.language != "c") {
     TranslationUnit second = fresh_unit(request);
-    const Parse again = parse_once(request, parse.undeclared_namespaces, second);
-    if (again.finished) {
-      unit = std::move(second);
-      parse.finished = true; // the errors are those of the code as it is
-    }
+    if (parse_once(request, parse.undeclared, second).finished) unit = std::move(second); // the errors stay the first's
   }
   set_status(unit, parse);
   return unit;

@@ -22,6 +22,14 @@ CFG::BuildOptions build_options() {
   return options;
 }
 
+// `while (false)` and its kin: the edge is there, nobody takes it.
+bool is_taken(const Edge& edge) {
+  if (!edge.condition || !edge.label.empty()) return true;
+  const Value& condition = *edge.condition;
+  if (condition.kind != Value::Kind::boolean && condition.kind != Value::Kind::integer) return true;
+  return (condition.integer != 0) == edge.when;
+}
+
 // Blocks that can reach themselves: those of strongly connected components (Tarjan, without recursion).
 void mark_loops(std::vector<Block>& blocks) {
   constexpr std::uint32_t kNew = ~0u;
@@ -40,7 +48,9 @@ void mark_loops(std::vector<Block>& blocks) {
       auto& [block, edge] = frames.back();
       if (edge == 0) order[block] = low[block] = next++, stack.push_back(block), on_stack[block] = true;
       if (edge < blocks[block].successors.size()) {
-        const std::uint32_t successor = blocks[block].successors[edge++].block;
+        const Edge& taken = blocks[block].successors[edge++];
+        if (!is_taken(taken)) continue;
+        const std::uint32_t successor = taken.block;
         if (order[successor] == kNew) frames.push_back({successor, 0});
         else if (on_stack[successor]) low[block] = std::min(low[block], order[successor]);
         if (successor == block) blocks[block].in_loop = true;

@@ -34,6 +34,7 @@ private:
   void add_assignment(const clang::Expr*, const clang::Expr* target, const clang::Expr* value,
                       const std::string& spelling, clang::SourceLocation operator_location);
   void add_recovery(const clang::RecoveryExpr*);
+  std::size_t qualifier_before(clang::SourceLocation) const;
   void add_access(const clang::Expr*, const clang::Expr* base, const clang::Expr* index);
   Event& add(Event::Kind, const clang::Stmt*, clang::SourceRange, clang::SourceLocation name);
   void name_callee(Event&, const clang::FunctionDecl*);

@@ -226,6 +226,7 @@ std::string SourceMap::type_name(QualType type) const {
   auto [place, fresh] = types_.try_emplace(type);
   if (fresh) {
     place->second = type.getAsString(policy_);
+    if (StringRef(place->second).starts_with(kUndeclaredNamespace)) place->second.clear();
     if (place->second.size() > kLongestType) place->second.resize(kLongestType);
   }
   return place->second;

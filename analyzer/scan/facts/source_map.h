@@ -15,6 +15,9 @@
 
 namespace reprobe::scan {
 
+/// Holds the type that undeclared names are given, so that clang keeps the statements that use them.
+inline constexpr const char* kUndeclaredNamespace = "reprobe_undeclared";
+
 class SourceMap {
 public:
   SourceMap(clang::ASTContext&, const ParseRequest&, TranslationUnit&);
