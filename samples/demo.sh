@@ -31,7 +31,9 @@ rm -f "$out/findings.json"
 allow_missing=yes tolerate "$reprobe" scan -p "$build" -o "$out/findings.json" "samples/$sample/planted"
 
 say "reprobe run: its operations re-executed while it trains"
-tolerate "$reprobe" run -o "$out/measurements.json" -- "$build/samples/$sample-planted" --data "$out/data"
+arguments=()
+[ "$sample" = image-classifier ] && arguments=(--data "$out/images") # it writes its images there first
+tolerate "$reprobe" run -o "$out/measurements.json" -- "$build/samples/$sample-planted" "${arguments[@]}"
 
 inputs=("$out/measurements.json")
 [ -f "$out/findings.json" ] && inputs=("$out/findings.json" "${inputs[@]}")
