@@ -1,6 +1,13 @@
 # LLVM/Clang 22, yaml-cpp and xxHash: what the scan half needs. Sets REPROBE_HAVE_SCAN, REPROBE_SCAN_STATUS.
 set(REPROBE_HAVE_SCAN OFF)
-find_package(LLVM 22 CONFIG QUIET HINTS /usr/lib/llvm-22/lib/cmake/llvm)
+# Not `find_package(LLVM 22)`: LLVM's version file accepts the exact minor version only.
+find_package(LLVM CONFIG QUIET PATHS /usr/lib/llvm-22/lib/cmake/llvm NO_DEFAULT_PATH)
+if(NOT LLVM_FOUND)
+  find_package(LLVM CONFIG QUIET)
+endif()
+if(LLVM_FOUND AND NOT LLVM_VERSION_MAJOR EQUAL 22)
+  set(LLVM_FOUND FALSE)
+endif()
 if(LLVM_FOUND)
   find_package(Clang CONFIG QUIET HINTS /usr/lib/llvm-22/lib/cmake/clang)
 endif()
