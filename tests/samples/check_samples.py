@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -24,7 +25,9 @@ def require(condition, message):
 
 def run(command, cwd=None, codes=(0,)):
     """Standard output of the command; its exit code must be one of `codes`."""
-    done = subprocess.run([str(word) for word in command], cwd=cwd, stdin=subprocess.DEVNULL, text=True,
+    # Threads of LibTorch that wait actively would slow down each other on a busy machine.
+    environment = {"OMP_WAIT_POLICY": "passive", **os.environ}
+    done = subprocess.run([str(word) for word in command], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     require(done.returncode in codes,
             f"{' '.join(map(str, command))}\nended with {done.returncode}, not {' or '.join(map(str, codes))}\n"
