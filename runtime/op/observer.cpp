@@ -71,6 +71,10 @@ std::unique_ptr<CallContext> start(const at::RecordFunction& record) {
   if (thread.busy || thread.measured || registry().stopped.load(std::memory_order_relaxed)) return nullptr;
   const Operator* op = find_operator(thread, record);
   if (!op) return nullptr;
+  if (thread.sandbox && !thread.sandbox->entered) {
+    thread.sandbox->entered = true;
+    return nullptr;
+  }
   auto context = std::make_unique<CallContext>();
   context->thread = &thread;
   context->op = op;

@@ -77,6 +77,7 @@ struct BackwardNode {
 /// A re-execution whose operators are examined one by one.
 struct Sandbox {
   const Signature* parent;
+  bool entered = false; // the record of the parent itself has been seen
   bool any_varies = false;
 };
 

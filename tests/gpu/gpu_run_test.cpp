@@ -1,0 +1,73 @@
+// `reprobe run` on CUDA programs.
+#include "tests/runtime/run_fixture.h"
+
+#include <cuda_runtime_api.h>
+
+namespace {
+
+using namespace reprobe::test;
+
+const std::string kProgram = GPU_PROGRAM;
+
+class GpuRun : public Run {
+protected:
+  void SetUp() override {
+    Run::SetUp();
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
+    ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 1);
+  }
+};
+
+TEST_F(GpuRun, TrainingIsBitIdenticalUnderObservation) {
+  const Result alone = shell(kProgram + " train");
+  const Result observed = run(kProgram + " train", "--per-signature 3 --rounds 4");
+  EXPECT_EQ(observed.exit_code, 0) << observed.err;
+  EXPECT_EQ(alone.out, observed.out);
+  EXPECT_TRUE(observed.measurements.complete) << observed.measurements.reason;
+  EXPECT_EQ(listing(observed.measurements), "");
+  ASSERT_NE(find(observed.measurements, "aten::dropout"), nullptr);
+  EXPECT_EQ(find(observed.measurements, "aten::conv2d")->device, "cuda:0");
+  EXPECT_EQ(observed.err.find("compared on the host"), std::string::npos) << observed.err;
+}
+
+TEST_F(GpuRun, FloatAtomicsVaryAndIntegerAtomicsDoNot) {
+  const Result result = run(kProgram + " own-kernels", "--error-exitcode 42");
+  EXPECT_EQ(result.exit_code, 42) << result.err;
+  const auto floats = find(result.measurements, "own::float_sums"), integers = find(result.measurements, "own::integer_sums");
+  ASSERT_NE(floats, nullptr);
+  ASSERT_NE(integers, nullptr);
+  EXPECT_EQ(floats->verdict, "varies");
+  EXPECT_GT(floats->distinct, 1u);
+  EXPECT_GT(floats->max_ulp, 0);
+  EXPECT_TRUE(floats->blamed);
+  EXPECT_EQ(floats->line, line_of(GPU_SOURCE, "float_sums"));
+  EXPECT_EQ(integers->verdict, "stable") << integers->reason;
+}
+
+TEST_F(GpuRun, IndexAddVariesUntilDeterministic) {
+  const Result varying = run(kProgram + " index-add");
+  const auto entry = find(varying.measurements, "aten::index_add_");
+  ASSERT_NE(entry, nullptr) << varying.err;
+  EXPECT_EQ(entry->verdict, "varies") << entry->reason;
+  EXPECT_EQ(entry->line, line_of(GPU_SOURCE, "index_add"));
+  const Result strict = run(kProgram + " index-add-deterministic");
+  const auto fixed = find(strict.measurements, "aten::index_add_");
+  ASSERT_NE(fixed, nullptr) << strict.err;
+  EXPECT_EQ(fixed->verdict, "stable") << fixed->reason;
+}
+
+TEST_F(GpuRun, BackwardOperatorsCarryTheirForwardLine) {
+  const Result convolution = run(kProgram + " convolution");
+  const auto gradient = find(convolution.measurements, "aten::convolution_backward");
+  ASSERT_NE(gradient, nullptr) << convolution.err;
+  EXPECT_EQ(gradient->line, line_of(GPU_SOURCE, "convolution"));
+  EXPECT_EQ(gradient->direction, "backward");
+  const Result embedding = run(kProgram + " embedding");
+  const auto selected = find(embedding.measurements, "aten::index_select_backward");
+  ASSERT_NE(selected, nullptr) << embedding.err;
+  EXPECT_EQ(selected->line, line_of(GPU_SOURCE, "index_select"));
+  EXPECT_EQ(selected->verdict, "varies") << selected->reason;
+}
+
+} // namespace
