@@ -158,6 +158,12 @@ void Lowering::visit(const Stmt* statement) {
   } else if (const auto* recovery = dyn_cast<RecoveryExpr>(statement)) {
     visit_children(statement);
     add_recovery(recovery);
+  } else if (const auto* launch = dyn_cast<CUDAKernelCallExpr>(statement)) {
+    // The configuration is wrapped in a call that nobody wrote.
+    if (const CallExpr* configuration = launch->getConfig())
+      for (const Expr* argument : configuration->arguments()) visit(argument);
+    for (const Expr* argument : launch->arguments()) visit(argument);
+    add_call(launch);
   } else if (const auto* call = dyn_cast<CallExpr>(statement)) {
     visit_children(statement);
     add_call(call);
@@ -334,7 +340,8 @@ void Lowering::name_callee(Event& event, const FunctionDecl* callee) {
   event.callee = map_.qualified_name(callee);
   event.callee_usr = map_.usr(callee);
   event.external = !map_.is_declared_by_user(callee);
-  event.template_arguments = map_.template_arguments(callee);
+  if (map_.is_stand_in(callee)) event.resolved = false;
+  else event.template_arguments = map_.template_arguments(callee);
 }
 
 void Lowering::name_unresolved_callee(Event& event, const Expr* callee) {
@@ -504,6 +511,8 @@ void Lowering::add_recovery(const RecoveryExpr* recovery) {
   const std::optional<WrittenCall> call = written_call(text);
   if (!call) return;
   const SourceLocation begin = map_.sources.getFileLoc(recovery->getBeginLoc());
+  // The last parenthesis may belong to an operand that clang understood: `unknown + f(x)`.
+  if (call->begin > 0 && !call->member) return;
   // Clang wraps one call twice when two things are wrong with it.
   for (const Expr* part : recovery->subExpressions())
     if (const auto* inner = dyn_cast<RecoveryExpr>(part))

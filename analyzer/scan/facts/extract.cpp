@@ -1,6 +1,7 @@
 #include "analyzer/scan/facts/extract.h"
 
 #include "analyzer/scan/facts/lower.h"
+#include "analyzer/scan/facts/undeclared.h"
 #include "rules/error.h"
 
 #include <clang/AST/ASTConsumer.h>
@@ -29,7 +30,6 @@ namespace {
 constexpr std::size_t kMostInstantiations = 16;  // of one function: more say nothing new
 constexpr std::size_t kMostRounds = 20000;       // instantiations of the user's templates
 constexpr unsigned kMostConstantSteps = 100000;  // of one constant expression
-constexpr const char* kUndeclaredHeader = "/reprobe-generated/undeclared.h";
 
 struct Include {
   SourceLocation where;
@@ -37,18 +37,13 @@ struct Include {
   bool found;
 };
 
-// Names without which clang drops whole statements, with all that they call.
-struct Undeclared {
-  std::set<std::string> namespaces, variables;
-  bool empty() const { return namespaces.empty() && variables.empty(); }
-};
-
 // What one parse leaves besides the syntax tree.
 struct Parse {
   std::vector<Include> includes;
   std::uint32_t errors = 0;
   std::string first_error, fatal; // with file and line
-  Undeclared undeclared;
+  Undeclared undeclared;   // without them clang drops whole statements, with all that they call
+  std::string user_sources; // text of the user's files, kept if something is undeclared
   bool finished = false;
 };
 
@@ -208,10 +203,19 @@ public:
     for (const FunctionDecl* function : collector.chosen()) add_function(function);
     for (const CXXRecordDecl* record : collector.records) add_record(record);
     if (!collector.globals.empty()) add_globals(collector.globals);
+    if (!parse_.undeclared.empty()) keep_user_sources(context.getSourceManager());
     parse_.finished = true;
   }
 
 private:
+  void keep_user_sources(const SourceManager& sources) {
+    for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
+      const FileID id = sources.translateFile(file->first);
+      if (id.isValid() && map_->is_user(sources.getLocForStartOfFile(id)))
+        parse_.user_sources += sources.getBufferOrFake(id).getBuffer().str() + "\n";
+    }
+  }
+
   // A translation unit prefix ends before clang instantiates what is pending.
   void instantiate_user_templates() {
     Sema& sema = compiler_.getSema();
@@ -377,17 +381,11 @@ private:
   TranslationUnit& unit_;
 };
 
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const ParseRequest& request,
-                                                            const Undeclared& undeclared) {
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const ParseRequest& request, const std::string& header) {
   auto disk = llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release());
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const auto& [path, text] : request.virtual_files)
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
-  std::string header;
-  for (const std::string& name : undeclared.namespaces) header += "namespace " + name + " {}\n";
-  header += std::string("namespace ") + kUndeclaredNamespace + " { struct thing {}; }\n";
-  for (const std::string& name : undeclared.variables)
-    if (!undeclared.namespaces.contains(name)) header += std::string("extern ") + kUndeclaredNamespace + "::thing " + name + ";\n";
   memory->addFile(kUndeclaredHeader, 0, llvm::MemoryBuffer::getMemBufferCopy(header, kUndeclaredHeader));
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(disk);
   overlay->pushOverlay(memory);
@@ -395,13 +393,14 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const ParseRequest& 
   return overlay;
 }
 
-Parse parse_once(const ParseRequest& request, const Undeclared& undeclared, TranslationUnit& unit) {
+// `header` is included before the source.
+Parse parse_once(const ParseRequest& request, const std::string& header, TranslationUnit& unit) {
   Parse parse;
   Diagnostics diagnostics(parse, request.root);
   const auto files = llvm::makeIntrusiveRefCnt<FileManager>(FileSystemOptions{request.directory.string()},
-                                                            file_system(request, undeclared));
+                                                            file_system(request, header));
   std::vector<std::string> command = request.command;
-  if (!undeclared.empty()) command.insert(std::next(command.begin()), {"-include", kUndeclaredHeader});
+  if (!header.empty()) command.insert(std::next(command.begin()), {"-include", kUndeclaredHeader});
   tooling::ToolInvocation invocation(command, std::make_unique<Action>(request, parse, unit),
                                      files.get());
   invocation.setDiagnosticConsumer(&diagnostics);
@@ -418,6 +417,21 @@ TranslationUnit fresh_unit(const ParseRequest& request) {
   const bool below = !relative.empty() && *relative.begin() != "..";
   unit.main_file = (below ? relative : request.main_file).generic_string();
   return unit;
+}
+
+// Clang has no lexer for such a main file, and crashes for want of it.
+std::string unreadable(const ParseRequest& request) {
+  std::string start(4, ' ');
+  if (const auto given = request.virtual_files.find(request.main_file.string()); given != request.virtual_files.end()) {
+    start = given->second.substr(0, 4);
+  } else {
+    std::ifstream in(request.main_file, std::ios::binary);
+    if (!in) return "cannot be read";
+    in.read(start.data(), 4);
+  }
+  if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff") || start == std::string("\0\0\xfe\xff", 4))
+    return "encoded as UTF-16 or UTF-32, which compilers do not read";
+  return {};
 }
 
 void set_status(TranslationUnit& unit, const Parse& parse) {
@@ -441,10 +455,15 @@ TranslationUnit extract(const ParseRequest& request) {
   if (request.command.size() < 2 || !request.main_file.is_absolute() || !request.root.is_absolute())
     throw Error("cannot parse", request.main_file.string(), "incomplete request", "", 3);
   TranslationUnit unit = fresh_unit(request);
+  if (const std::string problem = unreadable(request); !problem.empty()) {
+    unit.status = "failed";
+    unit.reason = problem;
+    return unit;
+  }
   const Parse parse = parse_once(request, {}, unit);
   if (parse.finished && !parse.undeclared.empty() && unit.language != "c") {
     TranslationUnit second = fresh_unit(request);
-    if (parse_once(request, parse.undeclared, second).finished) unit = std::move(second); // the errors stay the first's
+    if (parse_once(request, declare(parse.undeclared, parse.user_sources), second).finished) unit = std::move(second); // the errors stay the first's
   }
   set_status(unit, parse);
   return unit;

@@ -176,12 +176,19 @@ bool SourceMap::is_user(const Decl* declaration) { return declaration && is_user
 
 bool SourceMap::is_declared_by_user(const NamedDecl* declaration) {
   if (!declaration) return false;
+  if (const auto* function = dyn_cast<FunctionDecl>(declaration); function && function->getBuiltinID() != 0)
+    return false; // declared where it is first used
   for (const Decl* other : declaration->redecls())
     if (is_user(other)) return true;
   if (const auto* function = dyn_cast<FunctionDecl>(declaration))
     if (const FunctionDecl* pattern = function->getTemplateInstantiationPattern(false))
       return is_user(pattern);
   return false;
+}
+
+bool SourceMap::is_stand_in(const Decl* declaration) const {
+  const SourceLocation where = declaration ? declaration->getLocation() : SourceLocation();
+  return where.isValid() && sources.getFilename(sources.getFileLoc(where)) == kUndeclaredHeader;
 }
 
 std::string SourceMap::declaration_context(const DeclContext* scope) {
@@ -222,6 +229,7 @@ std::string SourceMap::qualified_name(const NamedDecl* declaration) {
 std::string SourceMap::type_name(QualType type) const {
   if (type.isNull()) return {};
   type = type.getNonReferenceType().getCanonicalType().getUnqualifiedType();
+  if (const auto* record = type->getBaseElementTypeUnsafe()->getAsRecordDecl(); record && is_stand_in(record)) return {};
   if (type->isDependentType() || type->containsErrors() || type->isPlaceholderType()) return {};
   auto [place, fresh] = types_.try_emplace(type);
   if (fresh) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analyzer/scan/facts/extract.h"
+#include "analyzer/scan/facts/undeclared.h"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclCXX.h>
@@ -14,9 +15,6 @@
 #include <unordered_map>
 
 namespace reprobe::scan {
-
-/// Holds the type that undeclared names are given, so that clang keeps the statements that use them.
-inline constexpr const char* kUndeclaredNamespace = "reprobe_undeclared";
 
 class SourceMap {
 public:
@@ -33,6 +31,9 @@ public:
   bool is_user(const clang::Decl*);
   /// Some declaration of it stands in the user's own files.
   bool is_declared_by_user(const clang::NamedDecl*);
+
+  /// Stands in for something that no header declares.
+  bool is_stand_in(const clang::Decl*) const;
 
   std::string qualified_name(const clang::NamedDecl*);
   std::string type_name(clang::QualType) const;

@@ -46,6 +46,7 @@ const Expr* plain(const Expr* expression) {
     else if (const auto* given = dyn_cast<SubstNonTypeTemplateParmExpr>(expression)) expression = given->getReplacement();
     else if (const auto* member = dyn_cast<CXXDefaultInitExpr>(expression)) expression = member->getExpr();
     else if (const auto* list = dyn_cast<CXXStdInitializerListExpr>(expression)) expression = list->getSubExpr();
+    else if (const auto* pseudo = dyn_cast<PseudoObjectExpr>(expression)) expression = pseudo->getSyntacticForm();
     else if (const auto* opaque = dyn_cast<OpaqueValueExpr>(expression); opaque && opaque->getSourceExpr())
       expression = opaque->getSourceExpr();
     else if (const auto* construct = dyn_cast<CXXConstructExpr>(expression)) {
@@ -193,6 +194,12 @@ Value Lowering::value(const Expr* given, int depth) {
   } else if (const auto* member = dyn_cast<MemberExpr>(expression)) {
     out = declared_value(member->getMemberDecl());
     out.operands.push_back(value(member->getBase(), depth + 1));
+  } else if (const auto* property = dyn_cast<MSPropertyRefExpr>(expression)) {
+    // threadIdx.x and its kin, as Clang's CUDA headers declare them
+    out.kind = Value::Kind::variable;
+    out.operands.push_back(value(property->getBaseExpr(), depth + 1));
+    out.text = out.operands.back().text + "." + property->getPropertyDecl()->getNameAsString();
+    out.type = map_.type_name(property->getPropertyDecl()->getType());
   } else if (isa<CXXThisExpr>(expression)) {
     out.kind = Value::Kind::variable;
     out.text = "this";
