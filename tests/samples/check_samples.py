@@ -75,11 +75,12 @@ def expectations(options):
         readme = page.read_text(encoding="utf-8")
         require((options.source / "samples" / sample / "clean" / "main.cpp").exists(), f"{sample} has no clean version")
         for finding in findings:
-            for anchor in finding["at"]:
-                name, line = line_of(options.source / "samples" / sample / "planted", anchor)
-                if finding["rule"] not in ("missing-seed", "determinism-not-enabled"):
-                    require(line, f"{sample}: '{anchor}' names no line")
-            require(f"`{finding['rule']}`" in readme, f"{sample}/README.md does not speak of {finding['rule']}")
+            places = [line_of(options.source / "samples" / sample / "planted", anchor) for anchor in finding["at"]]
+            if finding["rule"] not in ("missing-seed", "determinism-not-enabled"):
+                require(all(line for _, line in places), f"{sample}: {finding['at']} names no line")
+            rows = [row for row in readme.splitlines() if f"| `{finding['rule']}` |" in row]
+            require(any(row.startswith(f"| {name}{f':{line} ' if line else ' '}") for row in rows for name, line in places),
+                    f"{page}: no row of {finding['rule']} begins with one of {places}")
 
 
 def repeats(options, sample):

@@ -24,7 +24,7 @@ at::Tensor call_pool(const at::Tensor& features, const at::Tensor& voxel, int64_
   return op.call(features, voxel, voxels);
 }
 
-/// Each thread adds its share of the points to the voxels that they fall in.
+/// Each thread adds its share of the points (every kThreads-th) to the voxels that they fall in.
 at::Tensor pool_cpu(const at::Tensor& features, const at::Tensor& voxel, int64_t voxels) {
   constexpr int64_t kThreads = 2;
   const auto points = features.contiguous();
@@ -38,8 +38,7 @@ at::Tensor pool_cpu(const at::Tensor& features, const at::Tensor& voxel, int64_t
   std::barrier start(kThreads);
   const auto add_share = [&](int64_t thread) {
     start.arrive_and_wait();
-    const int64_t end = count * (thread + 1) / kThreads;
-    for (int64_t i = count * thread / kThreads; i < end; ++i) {
+    for (int64_t i = thread; i < count; i += kThreads) {
       for (int64_t c = 0; c < channels; ++c)
         sums[place[i] * channels + c].fetch_add(values[i * channels + c], std::memory_order_relaxed);
       members[place[i]].fetch_add(1, std::memory_order_relaxed);
