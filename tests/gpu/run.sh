@@ -40,10 +40,9 @@ results=$build/samples-measured
 rm -rf "$results"
 mkdir -p "$results"
 shopt -s nullglob
-for sample in "$build"/bin/samples/* "$build"/samples/*/*_planted "$build"/samples/*/*_clean "$build"/samples/*/*-planted "$build"/samples/*/*-clean; do
+for sample in "$build"/samples/*-planted "$build"/samples/*-clean; do
   [ -f "$sample" ] && [ -x "$sample" ] || continue
   name=$(basename "$sample")
-  [ -e "$results/$name.json" ] && continue
   say "measuring $name"
   (cd "$results" && timeout 240 "$build/bin/reprobe" run -o "$results/$name.json" --budget 60 -- "$sample" >"$results/$name.out" 2>"$results/$name.err")
   code=$?
