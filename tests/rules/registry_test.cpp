@@ -120,7 +120,7 @@ TEST(BuiltinRules, OperatorsExistInLibTorch) {
     for (const json& name : row.value("backward_operators", json::array())) EXPECT_TRUE(exists(name.get<std::string>())) << name;
     for (const json& symbol : row.at("symbols")) {
       const std::string name = symbol;
-      if (name.rfind("at::", 0) == 0) EXPECT_TRUE(exists("at::" + name.substr(name.rfind("::") + 2))) << name;
+      if (name.rfind("at::", 0) == 0) { EXPECT_TRUE(exists("at::" + name.substr(name.rfind("::") + 2))) << name; }
     }
   }
 }
