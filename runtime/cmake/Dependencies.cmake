@@ -37,6 +37,20 @@ if(REPROBE_TORCH_ROOT)
   # The wheels' own needs (CUPTI, the CUDA runtime) lie beside it or in the toolkit: found at run time.
   target_link_options(reprobe_torch INTERFACE -Wl,--allow-shlib-undefined -Wl,-rpath,${REPROBE_TORCH_ROOT}/lib)
 
+  # LibTorch and the program must share one C++ library. Some compilers come with a static one only, and then two copies
+  # free each other's locales at exit.
+  file(WRITE ${CMAKE_BINARY_DIR}/CMakeFiles/shared_standard_library.cpp "#include <iostream>\nint main() { std::cout << 1; }\n")
+  try_compile(_linked ${CMAKE_BINARY_DIR}/CMakeFiles/shared_standard_library
+    SOURCES ${CMAKE_BINARY_DIR}/CMakeFiles/shared_standard_library.cpp
+    COPY_FILE ${CMAKE_BINARY_DIR}/CMakeFiles/shared_standard_library.out)
+  if(_linked)
+    file(STRINGS ${CMAKE_BINARY_DIR}/CMakeFiles/shared_standard_library.out _shared REGEX "lib(std)?c[+][+]\\.so")
+    if(NOT _shared)
+      message(STATUS "${CMAKE_CXX_COMPILER} links the C++ library statically: linking libstdc++.so.6 beside LibTorch")
+      target_link_libraries(reprobe_torch INTERFACE -Wl,--push-state,--no-as-needed -l:libstdc++.so.6 -Wl,--pop-state)
+    endif()
+  endif()
+
   add_library(reprobe_torch_cuda INTERFACE)
   target_link_libraries(reprobe_torch_cuda INTERFACE reprobe_torch)
   set(REPROBE_HAVE_TORCH_CUDA OFF)
