@@ -294,6 +294,11 @@ private:
     if (standard == standards_.end()) standard = standards_.emplace(root, language_standard(root)).first;
     if (out.language != "c") out.arguments.push_back(standard->second);
     for (const fs::path& folder : infer_includes(file, root)) out.arguments.push_back("-I" + folder.string());
+    // What torch.utils.cpp_extension gives to nvcc: without, c10::Half's operators are ambiguous.
+    if (out.language == "cuda" && !tools_.torch.empty())
+      for (const char* macro : {"__CUDA_NO_HALF_OPERATORS__", "__CUDA_NO_HALF_CONVERSIONS__",
+                                "__CUDA_NO_BFLOAT16_CONVERSIONS__", "__CUDA_NO_HALF2_OPERATORS__"})
+        out.arguments.push_back(std::string("-D") + macro);
     return out;
   }
 

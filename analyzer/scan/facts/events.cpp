@@ -4,6 +4,8 @@
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprConcepts.h>
 
+#include <algorithm>
+
 namespace reprobe::scan {
 using namespace clang;
 
@@ -366,6 +368,13 @@ void Lowering::name_unresolved_callee(Event& event, const Expr* callee) {
     event.receiver = value(member->getBase());
   } else {
     event.callee = map_.source_text(callee->getSourceRange());
+    const auto* recovery = dyn_cast<RecoveryExpr>(callee);
+    const std::size_t dot = recovery ? event.callee.find_last_of(".>") : std::string::npos;
+    const std::string name = dot == std::string::npos ? "" : event.callee.substr(dot + 1);
+    if (!name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return isalnum(c) || c == '_'; })) {
+      event.callee = name; // x.f, x->f: x is the receiver
+      if (!recovery->subExpressions().empty()) event.receiver = value(recovery->subExpressions().front());
+    }
   }
 }
 
@@ -513,14 +522,16 @@ void Lowering::add_recovery(const RecoveryExpr* recovery) {
   const SourceLocation begin = map_.sources.getFileLoc(recovery->getBeginLoc());
   // The last parenthesis may belong to an operand that clang understood: `unknown + f(x)`.
   if (call->begin > 0 && !call->member) return;
-  // Clang wraps one call twice when two things are wrong with it.
-  for (const Expr* part : recovery->subExpressions())
-    if (const auto* inner = dyn_cast<RecoveryExpr>(part))
-      if (auto known = events_.find(inner); known != events_.end() && map_.raw_text(inner->getSourceRange()) == text &&
-                                            map_.sources.getFileLoc(inner->getBeginLoc()) == begin) {
-        events_[recovery] = known->second;
-        return;
-      }
+  // Clang wraps a call once more for each thing that is wrong with its use: the last parenthesis is then the inner's.
+  const SourceLocation end = map_.sources.getFileLoc(recovery->getEndLoc());
+  for (const Expr* part : recovery->subExpressions()) {
+    const Expr* inner = plain(part);
+    const auto known = events_.find(inner);
+    if (known == events_.end() || map_.sources.getFileLoc(inner->getEndLoc()) != end) continue;
+    const std::uint32_t event = known->second;
+    events_[recovery] = event;
+    return;
+  }
   const SourceLocation open = begin.getLocWithOffset(static_cast<int>(call->parenthesis));
   Event& event = add(Event::Kind::call, recovery, recovery->getSourceRange(),
                      begin.getLocWithOffset(static_cast<int>(call->begin)));

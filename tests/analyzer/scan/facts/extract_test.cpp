@@ -173,6 +173,7 @@ TEST(Extract, UnknownNamespacesKeepTheirStatements) {
   const Function& test = function(unit, "test");
   EXPECT_FALSE(call(test, "cv::imread").resolved);
   EXPECT_EQ(call(test, "cv::imread").result_type, "");
+  EXPECT_EQ(call(test, "empty").receiver->text, "test::image");
   EXPECT_EQ(call(test, "cv::cuda::setDevice").arguments.size(), 1u);
   EXPECT_FALSE(call(test, "torch::cumsum").resolved);
   std::set<std::int64_t> seen;
