@@ -1,6 +1,7 @@
 // What the measurements depend on, as the program has it: versions and flags. Never initialises CUDA.
 #include "runtime/op/observer.h"
 
+#include <dlfcn.h>
 #include <nlohmann/json.hpp>
 #include <torch/version.h>
 
@@ -15,6 +16,18 @@ template <class Read> void add(nlohmann::json& values, const char* key, Read&& r
   }
 }
 
+// Asked of the libraries that the program has mapped: LibTorch's own hooks are gone when a program ends.
+int cuda_runtime_version() {
+  const auto get = reinterpret_cast<int (*)(int*)>(::dlsym(RTLD_DEFAULT, "cudaRuntimeGetVersion"));
+  int version = 0;
+  return get && get(&version) == 0 ? version : 0;
+}
+
+std::size_t cudnn_version() {
+  const auto get = reinterpret_cast<std::size_t (*)()>(::dlsym(RTLD_DEFAULT, "cudnnGetVersion"));
+  return get ? get() : 0;
+}
+
 } // namespace
 
 std::string environment_json() {
@@ -27,13 +40,12 @@ std::string environment_json() {
   values["warn_only"] = context.deterministicAlgorithmsWarnOnly();
   values["cudnn_benchmark"] = context.benchmarkCuDNN();
   values["cudnn_deterministic"] = context.deterministicCuDNN();
-  const auto& hooks = at::detail::getCUDAHooks();
   values["cuda_in_use"] = registry().cuda_seen.load();
   if (registry().cuda_seen) { // asking earlier would initialise the driver in programs that do not use it
     add(values, "tf32_matmul", [&] { return context.allowTF32CuBLAS(); });
     add(values, "tf32_cudnn", [&] { return context.allowTF32CuDNN(); });
-    add(values, "cuda_runtime", [&] { return hooks.versionCUDART(); });
-    add(values, "cudnn", [&] { return hooks.versionRuntimeCuDNN(); });
+    values["cuda_runtime"] = cuda_runtime_version();
+    values["cudnn"] = cudnn_version();
   }
   return values.dump();
 }

@@ -41,7 +41,7 @@ TEST_F(GpuRun, FloatAtomicsVaryAndIntegerAtomicsDoNot) {
   EXPECT_GT(floats->distinct, 1u);
   EXPECT_GT(floats->max_ulp, 0);
   EXPECT_TRUE(floats->blamed);
-  EXPECT_EQ(floats->line, line_of(GPU_SOURCE, "float_sums"));
+  EXPECT_EQ(floats->line, line_of(GPU_SOURCE, "dispatch"));
   EXPECT_EQ(integers->verdict, "stable") << integers->reason;
 }
 

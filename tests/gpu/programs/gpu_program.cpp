@@ -27,7 +27,7 @@ at::Tensor integer_sums(const at::Tensor& values, std::int64_t bins) {
 }
 
 at::Tensor call(const char* name, const at::Tensor& values, std::int64_t bins) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<at::Tensor(const at::Tensor&, std::int64_t)>().call(values, bins);
+  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<at::Tensor(const at::Tensor&, std::int64_t)>().call(values, bins); // line: dispatch
 }
 
 void print(const char* name, const at::Tensor& tensor) {
@@ -112,7 +112,7 @@ int main(int count, char** values) {
   if (what == "embedding") embedding();
   if (what == "own-kernels") {
     const at::Tensor values_on_device = torch::randn({1 << 20}, at::kCUDA);
-    const at::Tensor floats = call("own::float_sums", values_on_device, 8); // line: float_sums
+    const at::Tensor floats = call("own::float_sums", values_on_device, 8);
     const at::Tensor integers = call("own::integer_sums", torch::arange(1 << 20, at::TensorOptions().dtype(at::kInt).device(at::kCUDA)), 8);
     std::printf("%g %lld\n", floats.sum().item<double>(), static_cast<long long>(integers.sum().item<std::int64_t>()));
   }
