@@ -378,6 +378,7 @@ Sources find_sources(const fs::path& folder) {
     if (!known->empty()) out.ignored = std::erase_if(files, ignored);
   }
   std::sort(files.begin(), files.end());
+  std::sort(out.skipped.begin(), out.skipped.end());
   std::set<std::string> included;
   for (const fs::path& file : files) add_included_names(file, included);
   for (const fs::path& file : files)

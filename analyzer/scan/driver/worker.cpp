@@ -200,7 +200,8 @@ private:
   std::string reason_of(const Worker& worker, int status) const {
     if (worker.timed_out) return "parsing took longer than " + std::to_string(limits_.seconds) + " s";
     if (WIFSIGNALED(status))
-      return std::string("clang crashed while parsing (") + strsignal(WTERMSIG(status)) + ")";
+      return std::string("clang crashed while parsing (") + strsignal(WTERMSIG(status)) +
+             (WTERMSIG(status) == SIGABRT ? ", perhaps out of memory)" : ")");
     switch (WEXITSTATUS(status)) {
     case kOutOfMemory: return "parsing needs more than " + std::to_string(limits_.memory >> 30) + " GiB of memory";
     case kCannotWrite: return "out of memory for the facts";

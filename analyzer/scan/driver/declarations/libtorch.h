@@ -170,6 +170,10 @@ using at::manual_seed;
 using Dtype = at::ScalarType;
 #define REPROBE_FACTORY(NAME) template <class... A> at::Tensor NAME(A&&...); template <class... A> at::Tensor NAME(std::initializer_list<int64_t>, A&&...);
 @FACTORIES@
+at::Tensor randint(int64_t, int64_t, std::initializer_list<int64_t>, at::TensorOptions = {});
+at::Tensor randint(int64_t, std::initializer_list<int64_t>, at::TensorOptions = {});
+at::Tensor normal(double, double, std::initializer_list<int64_t>, at::Generator = {}, at::TensorOptions = {});
+template <class T> at::Tensor full(std::initializer_list<int64_t>, T, at::TensorOptions = {});
 template <class T> at::Tensor tensor(std::initializer_list<T>, at::TensorOptions = {});
 void set_num_threads(int); int get_num_threads();
 template <class... A> void save(A&&...); template <class... A> void load(A&&...);
