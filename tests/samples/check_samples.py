@@ -193,7 +193,9 @@ def main():
     options.source, options.build = options.source.resolve(), options.build.resolve()
     if options.command in ("scan", "measured") and not options.reprobe:
         parser.error("--reprobe is needed")
+    options.reprobe = options.reprobe and options.reprobe.resolve()
     try:
+        require(not options.reprobe or options.reprobe.is_file(), f"{options.reprobe}: not there")
         if options.command == "expectations":
             expectations(options)
         elif options.command == "repeats":
