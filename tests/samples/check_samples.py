@@ -24,7 +24,7 @@ def require(condition, message):
 
 
 def run(command, cwd=None, codes=(0,)):
-    """Standard output of the command; its exit code must be one of `codes`."""
+    """The ended command; its exit code must be one of `codes`."""
     # Threads of LibTorch that wait actively would slow down each other on a busy machine.
     environment = {"OMP_WAIT_POLICY": "passive", **os.environ}
     done = subprocess.run([str(word) for word in command], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, text=True,
@@ -32,7 +32,7 @@ def run(command, cwd=None, codes=(0,)):
     require(done.returncode in codes,
             f"{' '.join(map(str, command))}\nended with {done.returncode}, not {' or '.join(map(str, codes))}\n"
             f"--- standard output\n{done.stdout[-2000:]}\n--- standard error\n{done.stderr[-6000:]}")
-    return done.stdout
+    return done
 
 
 def trainer(options, sample, version, folder):
@@ -86,9 +86,9 @@ def expectations(options):
 def repeats(options, sample):
     """Two runs of the clean version end with the same parameters."""
     with tempfile.TemporaryDirectory() as folder:
-        first, second = (parameter_hash(run(trainer(options, sample, "clean", pathlib.Path(folder)))) for _ in "12")
+        first, second = (parameter_hash(run(trainer(options, sample, "clean", pathlib.Path(folder))).stdout) for _ in "12")
         require(first == second, f"{sample}-clean: two runs ended with {first} and {second}")
-        parameter_hash(run(trainer(options, sample, "planted", pathlib.Path(folder))))
+        parameter_hash(run(trainer(options, sample, "planted", pathlib.Path(folder))).stdout)
 
 
 def read_json(path, schema):
@@ -112,11 +112,12 @@ def scan(options, sample, version):
     root = options.source / "samples" / sample / version
     with tempfile.TemporaryDirectory() as folder:
         output = pathlib.Path(folder) / "findings.json"
-        run([options.reprobe, "scan", "-p", options.build, "-o", output, root.relative_to(options.source)],
-            cwd=options.source, codes=(1,) if version == "planted" else (0,))
+        code = run([options.reprobe, "scan", "-p", options.build, "-o", output, root.relative_to(options.source)],
+                   cwd=options.source, codes=(0, 1)).returncode
         document = read_json(output, "reprobe-findings/1")
     require(document["complete"], f"the scan was not complete:\n{json.dumps(document.get('examined'), indent=1)}")
     findings = document["findings"]
+    require(code == bool(findings), f"scan ended with {code}, having found:\n{describe(findings)}")
     if version == "clean":
         require(not findings, f"{sample}-clean has findings:\n{describe(findings)}")
         return
@@ -137,7 +138,7 @@ def scan(options, sample, version):
 def measure(options, command, folder):
     """(standard output, measurements) of the program under observation."""
     output = folder / "measurements.json"
-    text = run([options.reprobe, "run", "-o", output, "--", *command])
+    text = run([options.reprobe, "run", "-o", output, "--", *command]).stdout
     document = read_json(output, "reprobe-measurements/1")
     require(document["complete"], f"the measurements are not complete: {document.get('reason')}")
     return text, document["entries"]
@@ -153,7 +154,7 @@ def measured(options, sample):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         command = trainer(options, sample, "clean", folder)
-        plain = parameter_hash(run(command))
+        plain = parameter_hash(run(command).stdout)
         text, entries = measure(options, command, folder)
         require(parameter_hash(text) == plain,
                 f"{sample}-clean: {parameter_hash(text)} under observation, {plain} without")
