@@ -23,6 +23,15 @@ constexpr const char* kCudaHeaders[] = {"cuda_runtime.h", "cuda.h", "cuda_runtim
                                         "cuda_fp16.h", "cuda_bf16.h", "device_functions.h", "device_atomic_functions.h",
                                         "vector_types.h", "driver_types.h"};
 
+// nvcc lets host code call min and max without std; Clang's own CUDA headers have them for device code only.
+std::string host_functions() {
+  std::string text = "#pragma once\n";
+  for (const char* type : {"int", "unsigned", "long", "unsigned long", "long long", "unsigned long long", "float", "double"})
+    for (const char* name : {"min", "max"})
+      text += std::string("__attribute__((host)) ") + type + " " + name + "(" + type + ", " + type + ");\n";
+  return text;
+}
+
 } // namespace
 
 void add_declarations(const Toolchain& tools, Translation& translation, ParseRequest& request) {
@@ -40,6 +49,11 @@ void add_declarations(const Toolchain& tools, Translation& translation, ParseReq
     for (const char* name : kCudaHeaders)
       request.virtual_files[folder + name] = "#pragma once\n#include <reprobe-cuda.h>\n";
     any = true;
+  }
+  if (!tools.cuda.empty() && translation.language == "cuda") {
+    request.virtual_files[folder + "reprobe-nvcc.h"] = host_functions();
+    translation.arguments.push_back("-include");
+    translation.arguments.push_back(folder + "reprobe-nvcc.h");
   }
   if (!any) return;
   translation.arguments.push_back("-idirafter");

@@ -293,7 +293,14 @@ private:
     auto standard = standards_.find(root);
     if (standard == standards_.end()) standard = standards_.emplace(root, language_standard(root)).first;
     if (out.language != "c") out.arguments.push_back(standard->second);
-    for (const fs::path& folder : infer_includes(file, root)) out.arguments.push_back("-I" + folder.string());
+    for (const fs::path& folder : infer_includes(file, root)) {
+      // Other people's folders may hold headers for other systems, under the names of this one's.
+      const fs::path relative = folder.lexically_relative(root);
+      const bool foreign = std::any_of(relative.begin(), relative.end(),
+                                       [](const fs::path& part) { return is_third_party(part.string()); });
+      out.arguments.push_back(foreign ? "-idirafter" : "-I");
+      out.arguments.push_back(folder.string());
+    }
     // What torch.utils.cpp_extension gives to nvcc: without, c10::Half's operators are ambiguous.
     if (out.language == "cuda" && !tools_.torch.empty())
       for (const char* macro : {"__CUDA_NO_HALF_OPERATORS__", "__CUDA_NO_HALF_CONVERSIONS__",
@@ -364,8 +371,14 @@ fs::path project_root_of(const fs::path& path) {
   const fs::path start = is_folder(path) ? path : path.parent_path();
   for (fs::path folder = start;; folder = folder.parent_path()) {
     if (is_there(folder / ".git")) return folder;
-    if (!folder.has_parent_path() || folder == folder.parent_path()) return start;
+    if (!folder.has_parent_path() || folder == folder.parent_path()) break;
   }
+  // No repository: the nearest folder with a build file, a few levels up at most.
+  fs::path folder = start;
+  for (int level = 0; level < 4 && folder != folder.parent_path(); ++level, folder = folder.parent_path())
+    for (const char* name : {"CMakeLists.txt", "Makefile", "setup.py", "pyproject.toml", "meson.build"})
+      if (is_regular(folder / name)) return folder;
+  return start;
 }
 
 Sources find_sources(const fs::path& folder) {

@@ -34,7 +34,7 @@ std::optional<std::filesystem::path> find_database(const std::filesystem::path& 
 std::vector<std::filesystem::path> infer_includes(const std::filesystem::path& file,
                                                   const std::filesystem::path& project_root);
 
-/// The folder that holds the repository or, without one, `path` itself (its folder for a file).
+/// The folder that holds the repository; without one the nearest with a build file, else `path` (its folder for a file).
 std::filesystem::path project_root_of(const std::filesystem::path& path);
 
 } // namespace reprobe::scan

@@ -31,7 +31,8 @@ const Expr* initializing_construct(const Expr* initializer) {
   const Expr* expression = plain(initializer);
   while (const auto* cast = dyn_cast_or_null<CXXFunctionalCastExpr>(expression)) expression = plain(cast->getSubExpr());
   if (isa_and_nonnull<CXXConstructExpr>(expression)) return expression;
-  if (const auto* list = dyn_cast_or_null<InitListExpr>(expression); list && list->getType()->isRecordType())
+  if (const auto* list = dyn_cast_or_null<InitListExpr>(expression);
+      list && !list->getType().isNull() && list->getType()->isRecordType())
     return list;
   return nullptr;
 }

@@ -166,7 +166,8 @@ Value Lowering::value(const Expr* given, int depth) {
 
   // Folding what is written (`given`, with its conversions) keeps `0.5` for a float parameter a float.
   const Expr* folded = given->getType().isNull() || given->getType()->isRecordType() ? expression : given;
-  const bool literal_bool = expression->getType()->isBooleanType() || expression->getType()->isEnumeralType();
+  const QualType type = expression->getType(); // null for lists that were never matched with a type
+  const bool literal_bool = !type.isNull() && (type->isBooleanType() || type->isEnumeralType());
   if (constant(literal_bool ? expression : folded, out)) {
     out.type = map_.type_name((literal_bool ? expression : folded)->getType());
     if (const auto* reference = dyn_cast<DeclRefExpr>(expression); reference && !is_trustworthy(reference->getDecl()))
@@ -185,7 +186,7 @@ Value Lowering::value(const Expr* given, int depth) {
     out.text = text->getBytes().substr(0, kLongestText).str();
     out.type = map_.type_name(text->getType());
   } else if (isa<CXXNullPtrLiteralExpr, GNUNullExpr>(expression) ||
-             (!given->isValueDependent() && given->getType()->isAnyPointerType() && !given->containsErrors() &&
+             (!given->isValueDependent() && !given->getType().isNull() && given->getType()->isAnyPointerType() && !given->containsErrors() &&
               given->isNullPointerConstant(map_.context, Expr::NPC_ValueDependentIsNotNull))) {
     out.kind = Value::Kind::null;
     out.type = map_.type_name(given->getType());
@@ -217,7 +218,7 @@ Value Lowering::value(const Expr* given, int depth) {
         out.operands.push_back(value(part, depth + 1));
   } else if (const auto* list = dyn_cast<InitListExpr>(expression)) {
     if (events_.contains(expression)) out = call_value(expression, depth);
-    else if (list->getNumInits() == 1 && !list->getType()->isArrayType() && !list->getType()->isRecordType() &&
+    else if (!type.isNull() && list->getNumInits() == 1 && !list->getType()->isArrayType() && !list->getType()->isRecordType() &&
              !list->isTypeDependent() && !list->getType()->isVoidType())
       return value(list->getInit(0), depth + 1);
     else {

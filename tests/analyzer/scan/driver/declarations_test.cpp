@@ -86,7 +86,7 @@ TEST(Declarations, NothingIsAddedWhereBothAreInstalled) {
   Toolchain tools;
   tools.torch = tools.cuda = "/somewhere";
   Translation translation;
-  translation.language = "cuda";
+  translation.language = "c++";
   ParseRequest request;
   add_declarations(tools, translation, request);
   EXPECT_TRUE(request.virtual_files.empty());

@@ -102,6 +102,20 @@ TEST(Project, IncludeFoldersAreInferred) {
   EXPECT_EQ(project_root_of(source), folder.path);
 }
 
+TEST(Project, WithoutARepositoryTheBuildFileMarksTheRoot) {
+  Folder folder;
+  const fs::path source = folder.write("src/a.cpp");
+  EXPECT_EQ(project_root_of(source), folder.path / "src");
+  folder.write("Makefile"), folder.write("include/x.h"), folder.write("third_party/lib/include/y.h");
+  EXPECT_EQ(project_root_of(source), folder.path);
+  Options options;
+  options.paths = {source};
+  const auto command = plan(options).requests.at(0).command;
+  const auto before = [&](const fs::path& include) { return *std::prev(std::find(command.begin(), command.end(), include.string())); };
+  EXPECT_EQ(before(folder.path / "include"), "-I");
+  EXPECT_EQ(before(folder.path / "third_party/lib/include"), "-idirafter") << "this system's headers come first";
+}
+
 TEST(Project, TheLanguageStandardIsReadOffTheBuildFile) {
   Folder folder;
   folder.write("a.cpp"), folder.write("CMakeLists.txt", "set(CMAKE_CXX_STANDARD 20)\n");

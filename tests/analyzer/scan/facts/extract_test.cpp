@@ -148,7 +148,8 @@ TEST(Extract, HostilePragmasDoNotCrash) {
 
 TEST(Extract, BrokenSourcesStillGiveAUnit) {
   for (const char* code : {"", "}}}}", "void test() { if (", "template <class T", "class A { class B {", "#if 1\nint x;",
-                           "void test() { [](auto){ return }; }", "int a[", "struct A { A() : x( }; ", "void f(auto... x) { (x + ..."})
+                           "void test() { [](auto){ return }; }", "int a[", "struct A { A() : x( }; ", "void f() { Unknown x(1, 2), y{3, {4}}; Unknown z = {1, {2}}; }",
+                           "template <class T> void f() { T x(1, 2); typename T::type y{1, {2, 3}}; Unknown<T> z(1, 2); }", "void f(auto... x) { (x + ..."})
     EXPECT_NE(parse(code).status, "failed") << code;
 }
 
