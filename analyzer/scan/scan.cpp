@@ -16,11 +16,13 @@ class Progress {
 public:
   explicit Progress(std::size_t total) : total_(total), terminal_(isatty(STDERR_FILENO)) {}
   ~Progress() {
-    if (shown_) std::fprintf(stderr, "\r\033[K");
+    if (shown_)
+      std::fprintf(stderr, "\r\033[K");
   }
   void operator()(std::size_t done) {
     using namespace std::chrono_literals;
-    if (!terminal_ || done == last_ || std::chrono::steady_clock::now() - start_ < 1s) return;
+    if (!terminal_ || done == last_ || std::chrono::steady_clock::now() - start_ < 1s)
+      return;
     std::fprintf(stderr, "\r\033[Kparsed %zu of %zu files", done, total_);
     std::fflush(stderr);
     shown_ = true, last_ = done;
@@ -35,7 +37,8 @@ private:
 void describe_examined(const std::vector<TranslationUnit>& units, report::Findings& findings) {
   for (const TranslationUnit& unit : units) {
     findings.examined.push_back({unit.main_file, unit.status, unit.reason, unit.missing_headers});
-    if (unit.status == "failed") findings.complete = false;
+    if (unit.status == "failed")
+      findings.complete = false;
   }
 }
 
@@ -52,7 +55,8 @@ report::Findings scan(const Options& options, const rules::Registry& registry) {
 
   report::Findings findings;
   if (options.facts_only) {
-    for (const TranslationUnit& unit : units) std::printf("%s\n", to_json(unit).c_str());
+    for (const TranslationUnit& unit : units)
+      std::printf("%s\n", to_json(unit).c_str());
   } else {
     findings = judge(units, registry, options);
   }

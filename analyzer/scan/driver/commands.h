@@ -1,7 +1,7 @@
 // Compile commands: from a database (g++, clang, nvcc) or inferred, to what Clang's library takes.
 //
-// A database is input, not code to run: only options that facts depend on are passed on (include paths, macros,
-// language), everything else is left out; what would have run a program or written a file is named.
+// A database is input, not code to run: only options that facts depend on are passed on (include paths,
+// macros, language), everything else is left out; what would have run a program or written a file is named.
 #pragma once
 
 #include "analyzer/scan/driver/toolchain.h"
@@ -27,7 +27,6 @@ struct Database {
 /// Throws reprobe::Error (exit code 2) when it cannot be read or is not a compilation database.
 Database read_database(const std::filesystem::path& file);
 
-
 struct Translation {
   std::vector<std::string> arguments;  // -I, -D, -std … in their order
   std::string language;                // "c", "c++", "cuda"
@@ -46,8 +45,9 @@ std::vector<std::string> split_command(const std::string&);
 std::string language_of(const std::filesystem::path& file);
 bool is_header(const std::filesystem::path& file);
 
-/// Command line for Clang's library. `includes` are the project's own folders when there is no database entry.
-std::vector<std::string> clang_command(const std::filesystem::path& file, const Translation&, const Toolchain&,
-                                       const std::vector<std::string>& extra_arguments);
+/// Command line for Clang's library. `includes` are the project's own folders when there is no database
+/// entry.
+std::vector<std::string> clang_command(const std::filesystem::path& file, const Translation&,
+                                       const Toolchain&, const std::vector<std::string>& extra_arguments);
 
 } // namespace reprobe::scan

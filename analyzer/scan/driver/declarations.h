@@ -6,7 +6,8 @@
 
 namespace reprobe::scan {
 
-/// Adds what the toolchain lacks to the request's virtual files, and the folder that holds them to the includes.
+/// Adds what the toolchain lacks to the request's virtual files, and the folder that holds them to the
+/// includes.
 void add_declarations(const Toolchain&, Translation&, ParseRequest&);
 
 } // namespace reprobe::scan

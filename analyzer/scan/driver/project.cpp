@@ -11,8 +11,8 @@
 #include <map>
 #include <poll.h>
 #include <set>
-#include <sstream>
 #include <spawn.h>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <unordered_set>
@@ -60,8 +60,9 @@ fs::path real(const fs::path& path) {
 }
 
 bool is_third_party(const std::string& name) {
-  constexpr std::array kNames = {"third_party", "third-party", "thirdparty", "3rdparty", "external", "externals",
-                                 "vendor", "vendored", "node_modules", "_deps", "site-packages", "dist-packages",
+  constexpr std::array kNames = {"third_party",     "third-party", "thirdparty",    "3rdparty",
+                                 "external",        "externals",   "vendor",        "vendored",
+                                 "node_modules",    "_deps",       "site-packages", "dist-packages",
                                  "vcpkg_installed", "libtorch"};
   return std::any_of(kNames.begin(), kNames.end(), [&](const char* known) { return name == known; });
 }
@@ -76,7 +77,8 @@ bool is_build_folder(const fs::path& folder) {
 // Files below `folder` that git tracks or would track. Nothing when there is no repository or no git.
 std::optional<std::unordered_set<std::string>> known_to_git(const fs::path& folder) {
   int out[2];
-  if (pipe2(out, O_CLOEXEC) != 0) return std::nullopt;
+  if (pipe2(out, O_CLOEXEC) != 0)
+    return std::nullopt;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -84,9 +86,21 @@ std::optional<std::unordered_set<std::string>> known_to_git(const fs::path& fold
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   const std::string where = folder.string();
   // A repository's configuration must not make git start a program.
-  const char* arguments[] = {"git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c",
-                             "core.untrackedCache=false", "-C", where.c_str(), "ls-files", "-z", "--cached", "--others",
-                             "--exclude-standard", nullptr};
+  const char* arguments[] = {"git",
+                             "-c",
+                             "core.fsmonitor=false",
+                             "-c",
+                             "core.hooksPath=/dev/null",
+                             "-c",
+                             "core.untrackedCache=false",
+                             "-C",
+                             where.c_str(),
+                             "ls-files",
+                             "-z",
+                             "--cached",
+                             "--others",
+                             "--exclude-standard",
+                             nullptr};
   pid_t git = 0;
   const int failed = posix_spawnp(&git, "git", &actions, nullptr, const_cast<char**>(arguments), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -95,13 +109,17 @@ std::optional<std::unordered_set<std::string>> known_to_git(const fs::path& fold
   if (!failed) {
     char buffer[65536];
     for (ssize_t got; (got = read(out[0], buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR);)
-      if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+      if (got > 0)
+        text.append(buffer, static_cast<std::size_t>(got));
   }
   close(out[0]);
   int status = 1;
-  if (failed) return std::nullopt;
-  while (waitpid(git, &status, 0) < 0 && errno == EINTR) {}
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
+  if (failed)
+    return std::nullopt;
+  while (waitpid(git, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return std::nullopt;
   std::unordered_set<std::string> files;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\0', begin);
@@ -111,8 +129,10 @@ std::optional<std::unordered_set<std::string>> known_to_git(const fs::path& fold
   return files;
 }
 
-void walk(const fs::path& folder, const fs::path& top, int depth, std::vector<fs::path>& files, Sources& out) {
-  if (depth > kDeepestFolder || files.size() > kMostFiles) return;
+void walk(const fs::path& folder, const fs::path& top, int depth, std::vector<fs::path>& files,
+          Sources& out) {
+  if (depth > kDeepestFolder || files.size() > kMostFiles)
+    return;
   std::vector<fs::path> folders;
   std::error_code error;
   for (fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
@@ -121,31 +141,40 @@ void walk(const fs::path& folder, const fs::path& top, int depth, std::vector<fs
     const fs::file_status status = entry->symlink_status(ignored);
     const std::string name = entry->path().filename().string();
     if (fs::is_directory(status)) {
-      if (name.starts_with(".")) continue;
-      if (is_third_party(name) || is_build_folder(entry->path())) out.skipped.push_back(shown(entry->path(), top));
-      else folders.push_back(entry->path());
+      if (name.starts_with("."))
+        continue;
+      if (is_third_party(name) || is_build_folder(entry->path()))
+        out.skipped.push_back(shown(entry->path(), top));
+      else
+        folders.push_back(entry->path());
     } else if (fs::is_regular_file(entry->status(ignored)) && !language_of(entry->path()).empty()) {
       files.push_back(entry->path());
     }
   }
   std::sort(folders.begin(), folders.end());
-  for (const fs::path& next : folders) walk(next, top, depth + 1, files, out);
+  for (const fs::path& next : folders)
+    walk(next, top, depth + 1, files, out);
 }
 
 // Names in #include lines, without their folders.
 void add_included_names(const fs::path& file, std::set<std::string>& names) {
   std::error_code error;
-  if (fs::file_size(file, error) > kLargestSource || error) return;
+  if (fs::file_size(file, error) > kLargestSource || error)
+    return;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     const std::size_t hash = line.find_first_not_of(" \t");
-    if (hash == std::string::npos || line[hash] != '#') continue;
+    if (hash == std::string::npos || line[hash] != '#')
+      continue;
     const std::size_t word = line.find_first_not_of(" \t", hash + 1);
-    if (word == std::string::npos || line.compare(word, 7, "include") != 0) continue;
+    if (word == std::string::npos || line.compare(word, 7, "include") != 0)
+      continue;
     const std::size_t open = line.find_first_of("<\"", word + 7);
-    if (open == std::string::npos) continue;
+    if (open == std::string::npos)
+      continue;
     const std::size_t close = line.find_first_of(">\"", open + 1);
-    if (close != std::string::npos) names.insert(fs::path(line.substr(open + 1, close - open - 1)).filename().string());
+    if (close != std::string::npos)
+      names.insert(fs::path(line.substr(open + 1, close - open - 1)).filename().string());
   }
 }
 
@@ -153,7 +182,8 @@ void add_included_names(const fs::path& file, std::set<std::string>& names) {
 std::string language_standard(const fs::path& root) {
   int newest = 0;
   for (const char* name : {"CMakeLists.txt", "setup.py", "Makefile", "meson.build", "BUILD.bazel"}) {
-    if (!is_regular(root / name)) continue;
+    if (!is_regular(root / name))
+      continue;
     std::ifstream in(root / name);
     std::stringstream buffer;
     buffer << in.rdbuf();
@@ -177,14 +207,18 @@ public:
 
   Project run() {
     std::vector<fs::path> paths = options_.paths;
-    if (paths.empty()) paths.emplace_back(".");
+    if (paths.empty())
+      paths.emplace_back(".");
     for (fs::path& path : paths) {
-      if (!is_there(path)) throw Error("no such file or folder", path.string(), "", "name a source file or a folder");
+      if (!is_there(path))
+        throw Error("no such file or folder", path.string(), "", "name a source file or a folder");
       path = real(path);
     }
     choose_root(paths);
-    if (!options_.database.empty()) use_named_database();
-    for (const fs::path& path : paths) add_path(path);
+    if (!options_.database.empty())
+      use_named_database();
+    for (const fs::path& path : paths)
+      add_path(path);
     if (tools_.torch.empty() && !project_.requests.empty())
       project_.remarks.push_back("LibTorch not found: its functions are known by built-in declarations only "
                                  "(give --torch DIR, set Torch_DIR or activate a Python that has torch)");
@@ -201,53 +235,64 @@ private:
     const bool inside = std::any_of(paths.begin(), paths.end(), [&](const fs::path& path) {
       return path == project_.root || lies_below(path, project_.root);
     });
-    if (!inside && is_folder(paths.front())) project_.root = paths.front();
+    if (!inside && is_folder(paths.front()))
+      project_.root = paths.front();
   }
 
   void use_named_database() {
     fs::path file = options_.database;
-    if (is_folder(file)) file /= "compile_commands.json";
+    if (is_folder(file))
+      file /= "compile_commands.json";
     databases_[{}] = read_database(real(file));
   }
 
   const Database* database_for(const fs::path& folder) {
-    if (!options_.database.empty()) return &databases_[{}];
+    if (!options_.database.empty())
+      return &databases_[{}];
     const auto found = find_database(folder);
-    if (!found) return nullptr;
-    if (auto known = databases_.find(*found); known != databases_.end()) return &known->second;
+    if (!found)
+      return nullptr;
+    if (auto known = databases_.find(*found); known != databases_.end())
+      return &known->second;
     project_.remarks.push_back("compile commands from " + shown(*found, project_.root));
     return &(databases_[*found] = read_database(*found));
   }
 
   void add_path(const fs::path& path) {
     if (!is_folder(path)) {
-      if (!is_regular(path)) throw Error("cannot scan", path.string(), "not a regular file", "name a source file or a folder");
+      if (!is_regular(path))
+        throw Error("cannot scan", path.string(), "not a regular file", "name a source file or a folder");
       if (language_of(path).empty())
-        throw Error("cannot scan", path.string(), "not a C, C++ or CUDA source", "name a source file or a folder");
+        throw Error("cannot scan", path.string(), "not a C, C++ or CUDA source",
+                    "name a source file or a folder");
       add_file(path, database_for(path.parent_path()));
       return;
     }
     const Sources sources = find_sources(path);
     if (sources.files.empty())
       throw Error("nothing to scan", path.string(), "no C, C++ or CUDA source in it", skipped_text(sources));
-    if (!sources.skipped.empty()) project_.remarks.push_back("skipped " + skipped_text(sources));
+    if (!sources.skipped.empty())
+      project_.remarks.push_back("skipped " + skipped_text(sources));
     if (sources.ignored)
       project_.remarks.push_back("skipped " + std::to_string(sources.ignored) + " files that git ignores");
     const Database* database = database_for(path);
-    for (const fs::path& file : sources.files) add_file(file, database);
+    for (const fs::path& file : sources.files)
+      add_file(file, database);
   }
 
   static std::string skipped_text(const Sources& sources) {
     std::string text;
     const std::size_t shown_count = std::min<std::size_t>(sources.skipped.size(), 12);
-    for (std::size_t i = 0; i < shown_count; ++i) text += (i ? ", " : "") + sources.skipped[i];
+    for (std::size_t i = 0; i < shown_count; ++i)
+      text += (i ? ", " : "") + sources.skipped[i];
     if (shown_count < sources.skipped.size())
       text += " and " + std::to_string(sources.skipped.size() - shown_count) + " more folders";
     return text.empty() ? text : "build folders and other people's code: " + text;
   }
 
   void add_file(const fs::path& file, const Database* database) {
-    if (!added_.insert(file).second) return;
+    if (!added_.insert(file).second)
+      return;
     std::error_code error;
     if (fs::file_size(file, error) > kLargestSource || error || !std::ifstream(file)) {
       TranslationUnit unit;
@@ -274,7 +319,8 @@ private:
     has_cuda_ = has_cuda_ || translation.language == "cuda";
 
     Toolchain tools = tools_;
-    if (options_.cuda_root.empty() && !translation.cuda.empty()) use_cuda(tools, translation.cuda);
+    if (options_.cuda_root.empty() && !translation.cuda.empty())
+      use_cuda(tools, translation.cuda);
     request.main_file = file;
     request.root = project_.root;
     request.user_roots = {project_root(file)};
@@ -291,8 +337,10 @@ private:
     Translation out;
     out.language = language_of(file);
     auto standard = standards_.find(root);
-    if (standard == standards_.end()) standard = standards_.emplace(root, language_standard(root)).first;
-    if (out.language != "c") out.arguments.push_back(standard->second);
+    if (standard == standards_.end())
+      standard = standards_.emplace(root, language_standard(root)).first;
+    if (out.language != "c")
+      out.arguments.push_back(standard->second);
     for (const fs::path& folder : infer_includes(file, root)) {
       // Other people's folders may hold headers for other systems, under the names of this one's.
       const fs::path relative = folder.lexically_relative(root);
@@ -317,7 +365,8 @@ private:
       // Without a repository, a folder that was named to be scanned is the project.
       for (const fs::path& path : options_.paths) {
         const fs::path named = real(path);
-        if (is_folder(named) && lies_below(file, named) && lies_below(root, named)) root = named;
+        if (is_folder(named) && lies_below(file, named) && lies_below(root, named))
+          root = named;
       }
       known = roots_.emplace(folder, root).first;
     }
@@ -327,12 +376,16 @@ private:
   void add_remarks() {
     if (inferred_)
       project_.remarks.push_back("no compile command for " + std::to_string(inferred_) +
-                                 (inferred_ == 1 ? " file" : " files") + ": include folders and language inferred");
+                                 (inferred_ == 1 ? " file" : " files") +
+                                 ": include folders and language inferred");
     std::string list;
-    for (const std::string& option : dropped_) list += (list.empty() ? "" : " ") + option;
+    for (const std::string& option : dropped_)
+      list += (list.empty() ? "" : " ") + option;
     if (!list.empty())
-      project_.remarks.push_back("left out of compile commands, as they load code, run programs or write files: " + list);
-    for (const std::string& file : unreadable_) project_.remarks.push_back("response file not read: " + file);
+      project_.remarks.push_back(
+          "left out of compile commands, as they load code, run programs or write files: " + list);
+    for (const std::string& file : unreadable_)
+      project_.remarks.push_back("response file not read: " + file);
   }
 
   const Options& options_;
@@ -347,21 +400,27 @@ private:
   bool has_cuda_ = false;
 };
 
-void add_include_folders(const fs::path& folder, int depth, std::set<fs::path>& seen, std::vector<fs::path>& out) {
-  if (depth > 5 || out.size() >= kMostIncludeFolders) return;
+void add_include_folders(const fs::path& folder, int depth, std::set<fs::path>& seen,
+                         std::vector<fs::path>& out) {
+  if (depth > 5 || out.size() >= kMostIncludeFolders)
+    return;
   std::error_code error;
   std::vector<fs::path> folders;
   for (fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
        !error && entry != end; entry.increment(error)) {
     std::error_code ignored;
     const std::string name = entry->path().filename().string();
-    if (name.starts_with(".") || !fs::is_directory(entry->symlink_status(ignored)) || is_build_folder(entry->path())) continue;
+    if (name.starts_with(".") || !fs::is_directory(entry->symlink_status(ignored)) ||
+        is_build_folder(entry->path()))
+      continue;
     folders.push_back(entry->path());
   }
   std::sort(folders.begin(), folders.end());
   for (const fs::path& next : folders) {
-    if (next.filename() == "include" && seen.insert(next).second) out.push_back(next);
-    else add_include_folders(next, depth + 1, seen, out);
+    if (next.filename() == "include" && seen.insert(next).second)
+      out.push_back(next);
+    else
+      add_include_folders(next, depth + 1, seen, out);
   }
 }
 
@@ -370,14 +429,17 @@ void add_include_folders(const fs::path& folder, int depth, std::set<fs::path>& 
 fs::path project_root_of(const fs::path& path) {
   const fs::path start = is_folder(path) ? path : path.parent_path();
   for (fs::path folder = start;; folder = folder.parent_path()) {
-    if (is_there(folder / ".git")) return folder;
-    if (!folder.has_parent_path() || folder == folder.parent_path()) break;
+    if (is_there(folder / ".git"))
+      return folder;
+    if (!folder.has_parent_path() || folder == folder.parent_path())
+      break;
   }
   // No repository: the nearest folder with a build file, a few levels up at most.
   fs::path folder = start;
   for (int level = 0; level < 4 && folder != folder.parent_path(); ++level, folder = folder.parent_path())
     for (const char* name : {"CMakeLists.txt", "Makefile", "setup.py", "pyproject.toml", "meson.build"})
-      if (is_regular(folder / name)) return folder;
+      if (is_regular(folder / name))
+        return folder;
   return start;
 }
 
@@ -387,35 +449,48 @@ Sources find_sources(const fs::path& folder) {
   walk(folder, folder, 0, files, out);
   if (const auto known = known_to_git(folder)) {
     // Of a folder that git ignores as a whole, as of one outside a repository, everything is meant.
-    const auto ignored = [&](const fs::path& file) { return !known->contains(file.lexically_relative(folder).generic_string()); };
-    if (!known->empty()) out.ignored = std::erase_if(files, ignored);
+    const auto ignored = [&](const fs::path& file) {
+      return !known->contains(file.lexically_relative(folder).generic_string());
+    };
+    if (!known->empty())
+      out.ignored = std::erase_if(files, ignored);
   }
   std::sort(files.begin(), files.end());
   std::sort(out.skipped.begin(), out.skipped.end());
   std::set<std::string> included;
-  for (const fs::path& file : files) add_included_names(file, included);
   for (const fs::path& file : files)
-    if (!is_header(file)) out.files.push_back(file);
+    add_included_names(file, included);
   for (const fs::path& file : files)
-    if (is_header(file) && !included.contains(file.filename().string())) out.files.push_back(file);
+    if (!is_header(file))
+      out.files.push_back(file);
+  for (const fs::path& file : files)
+    if (is_header(file) && !included.contains(file.filename().string()))
+      out.files.push_back(file);
   return out;
 }
 
 std::optional<fs::path> find_database(const fs::path& start) {
   const fs::path top = project_root_of(start);
   for (fs::path folder = start;; folder = folder.parent_path()) {
-    if (is_there(folder / "compile_commands.json")) return folder / "compile_commands.json";
-    if (is_there(folder / "build/compile_commands.json")) return folder / "build/compile_commands.json";
+    if (is_there(folder / "compile_commands.json"))
+      return folder / "compile_commands.json";
+    if (is_there(folder / "build/compile_commands.json"))
+      return folder / "build/compile_commands.json";
     std::error_code error;
     std::vector<fs::path> found;
-    for (fs::directory_iterator entry(folder / "build", error), end; !error && entry != end; entry.increment(error))
-      if (is_there(entry->path() / "compile_commands.json")) found.push_back(entry->path() / "compile_commands.json");
-    if (!found.empty()) return *std::min_element(found.begin(), found.end());
-    if (folder == top || folder == folder.parent_path()) break;
+    for (fs::directory_iterator entry(folder / "build", error), end; !error && entry != end;
+         entry.increment(error))
+      if (is_there(entry->path() / "compile_commands.json"))
+        found.push_back(entry->path() / "compile_commands.json");
+    if (!found.empty())
+      return *std::min_element(found.begin(), found.end());
+    if (folder == top || folder == folder.parent_path())
+      break;
   }
   // One above a folder that is no repository.
   const fs::path above = start.parent_path() / "compile_commands.json";
-  if (top == start && is_there(above)) return above;
+  if (top == start && is_there(above))
+    return above;
   return std::nullopt;
 }
 
@@ -423,17 +498,22 @@ std::vector<fs::path> infer_includes(const fs::path& file, const fs::path& proje
   std::vector<fs::path> out;
   std::set<fs::path> seen;
   const auto add = [&](const fs::path& folder) {
-    if (is_folder(folder) && seen.insert(folder).second) out.push_back(folder);
+    if (is_folder(folder) && seen.insert(folder).second)
+      out.push_back(folder);
   };
   for (fs::path folder = file.parent_path();; folder = folder.parent_path()) {
     add(folder);
-    for (const char* name : {"include", "inc", "src", "csrc"}) add(folder / name);
-    if (folder == project_root || !lies_below(folder, project_root)) break;
+    for (const char* name : {"include", "inc", "src", "csrc"})
+      add(folder / name);
+    if (folder == project_root || !lies_below(folder, project_root))
+      break;
   }
   add_include_folders(project_root, 0, seen, out);
   return out;
 }
 
-Project plan(const Options& options) { return Planner(options).run(); }
+Project plan(const Options& options) {
+  return Planner(options).run();
+}
 
 } // namespace reprobe::scan

@@ -10,7 +10,7 @@
 namespace reprobe::scan {
 
 struct Project {
-  std::filesystem::path root;          // paths in facts and findings are relative to it
+  std::filesystem::path root; // paths in facts and findings are relative to it
   std::vector<ParseRequest> requests;
   std::vector<TranslationUnit> failed; // named by the user or the database, but cannot be read
   std::vector<std::string> remarks;
@@ -34,7 +34,8 @@ std::optional<std::filesystem::path> find_database(const std::filesystem::path& 
 std::vector<std::filesystem::path> infer_includes(const std::filesystem::path& file,
                                                   const std::filesystem::path& project_root);
 
-/// The folder that holds the repository; without one the nearest with a build file, else `path` (its folder for a file).
+/// The folder that holds the repository; without one the nearest with a build file, else `path` (its folder
+/// for a file).
 std::filesystem::path project_root_of(const std::filesystem::path& path);
 
 } // namespace reprobe::scan

@@ -20,7 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kOutOfMemory = 41, kCannotWrite = 42, kRefused = 43; // exit codes of a worker
-constexpr std::uint64_t kDeepStack = 120ull << 20; // bytes: deep expressions recurse
+constexpr std::uint64_t kDeepStack = 120ull << 20;                 // bytes: deep expressions recurse
 
 struct Worker {
   pid_t process = -1;
@@ -33,15 +33,18 @@ struct Worker {
 void limit(int resource, std::uint64_t value) {
   rlimit limits{};
   getrlimit(static_cast<__rlimit_resource>(resource), &limits);
-  limits.rlim_cur = limits.rlim_max == RLIM_INFINITY ? value : std::min<std::uint64_t>(value, limits.rlim_max);
+  limits.rlim_cur =
+      limits.rlim_max == RLIM_INFINITY ? value : std::min<std::uint64_t>(value, limits.rlim_max);
   setrlimit(static_cast<__rlimit_resource>(resource), &limits);
 }
 
 bool write_all(int file, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t put = write(file, text.data() + done, text.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put <= 0)
+      return false;
     done += static_cast<std::size_t>(put);
   }
   return true;
@@ -49,14 +52,18 @@ bool write_all(int file, const std::string& text) {
 
 [[noreturn]] void work(const ParseRequest& request, int result, const Limits& limits, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(kRefused); // it died before the line above
+  if (getppid() != parent)
+    _exit(kRefused); // it died before the line above
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (int stream : {0, 1, 2}) dup2(nothing, stream);
-  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGINT}) std::signal(signal, SIG_DFL);
+  for (int stream : {0, 1, 2})
+    dup2(nothing, stream);
+  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGINT})
+    std::signal(signal, SIG_DFL);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_STACK, kDeepStack);
 #if !defined(__SANITIZE_ADDRESS__)
-  if (limits.memory) limit(RLIMIT_AS, limits.memory);
+  if (limits.memory)
+    limit(RLIMIT_AS, limits.memory);
 #endif
   std::set_new_handler([] { _exit(kOutOfMemory); });
   try {
@@ -71,12 +78,15 @@ bool write_all(int file, const std::string& text) {
 std::string read_result(int file) {
   std::string text;
   const off_t size = lseek(file, 0, SEEK_END);
-  if (size <= 0) return text;
+  if (size <= 0)
+    return text;
   text.resize(static_cast<std::size_t>(size));
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t got = pread(file, text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return {};
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return {};
     done += static_cast<std::size_t>(got);
   }
   return text;
@@ -97,7 +107,8 @@ TranslationUnit failed_unit(const ParseRequest& request, const std::string& reas
 
 class Pool {
 public:
-  Pool(const std::vector<ParseRequest>& requests, const Limits& limits, const std::function<void(std::size_t)>& progress)
+  Pool(const std::vector<ParseRequest>& requests, const Limits& limits,
+       const std::function<void(std::size_t)>& progress)
       : requests_(requests), limits_(limits), progress_(progress), units_(requests.size()),
         without_graphs_(requests.size(), false) {}
 
@@ -111,17 +122,21 @@ public:
 
   std::vector<TranslationUnit> run() {
     const unsigned jobs = limits_.jobs ? limits_.jobs : std::max(1u, std::thread::hardware_concurrency());
-    for (std::size_t i = requests_.size(); i-- > 0;) waiting_.push_back(i);
+    for (std::size_t i = requests_.size(); i-- > 0;)
+      waiting_.push_back(i);
     while (!waiting_.empty() || !workers_.empty()) {
       while (!waiting_.empty() && workers_.size() < jobs) {
         const std::size_t next = waiting_.back();
         waiting_.pop_back();
         start(next);
       }
-      if (progress_) progress_(done_);
-      if (!reap() && !workers_.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      if (progress_)
+        progress_(done_);
+      if (!reap() && !workers_.empty())
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
-    if (progress_) progress_(done_);
+    if (progress_)
+      progress_(done_);
     return std::move(units_);
   }
 
@@ -133,12 +148,15 @@ private:
     worker.deadline = Clock::now() + std::chrono::seconds(limits_.seconds);
     const pid_t parent = getpid();
     ParseRequest request = requests_[index];
-    if (without_graphs_[index]) request.graphs = false;
+    if (without_graphs_[index])
+      request.graphs = false;
     worker.process = worker.result < 0 ? -1 : fork();
-    if (worker.process == 0) work(request, worker.result, limits_, parent);
+    if (worker.process == 0)
+      work(request, worker.result, limits_, parent);
     if (worker.process < 0) {
       const std::string reason = std::string("cannot start a worker: ") + std::strerror(errno);
-      if (worker.result >= 0) close(worker.result);
+      if (worker.result >= 0)
+        close(worker.result);
       finish(index, failed_unit(requests_[index], reason));
       return;
     }
@@ -186,7 +204,8 @@ private:
         TranslationUnit unit = from_json(read_result(worker.result), request.main_file.string());
         if (without_graphs_[worker.request]) {
           unit.status = "partial";
-          unit.reason += (unit.reason.empty() ? "" : "; ") + std::string("the order of events is approximate: clang crashed on the control flow");
+          unit.reason += (unit.reason.empty() ? "" : "; ") +
+                         std::string("the order of events is approximate: clang crashed on the control flow");
         }
         finish(worker.request, std::move(unit));
       } catch (const Error& problem) {
@@ -198,14 +217,18 @@ private:
   }
 
   std::string reason_of(const Worker& worker, int status) const {
-    if (worker.timed_out) return "parsing took longer than " + std::to_string(limits_.seconds) + " s";
+    if (worker.timed_out)
+      return "parsing took longer than " + std::to_string(limits_.seconds) + " s";
     if (WIFSIGNALED(status))
       return std::string("clang crashed while parsing (") + strsignal(WTERMSIG(status)) +
              (WTERMSIG(status) == SIGABRT ? ", perhaps out of memory)" : ")");
     switch (WEXITSTATUS(status)) {
-    case kOutOfMemory: return "parsing needs more than " + std::to_string(limits_.memory >> 30) + " GiB of memory";
-    case kCannotWrite: return "out of memory for the facts";
-    default: return "the parser ended with exit code " + std::to_string(WEXITSTATUS(status));
+    case kOutOfMemory:
+      return "parsing needs more than " + std::to_string(limits_.memory >> 30) + " GiB of memory";
+    case kCannotWrite:
+      return "out of memory for the facts";
+    default:
+      return "the parser ended with exit code " + std::to_string(WEXITSTATUS(status));
     }
   }
 

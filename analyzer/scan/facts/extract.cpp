@@ -27,9 +27,9 @@ using namespace clang;
 
 namespace {
 
-constexpr std::size_t kMostInstantiations = 16;  // of one function: more say nothing new
-constexpr std::size_t kMostRounds = 20000;       // instantiations of the user's templates
-constexpr unsigned kMostConstantSteps = 100000;  // of one constant expression
+constexpr std::size_t kMostInstantiations = 16; // of one function: more say nothing new
+constexpr std::size_t kMostRounds = 20000;      // instantiations of the user's templates
+constexpr unsigned kMostConstantSteps = 100000; // of one constant expression
 
 struct Include {
   SourceLocation where;
@@ -42,8 +42,8 @@ struct Parse {
   std::vector<Include> includes;
   std::uint32_t errors = 0;
   std::string first_error, fatal; // with file and line
-  Undeclared undeclared;   // without them clang drops whole statements, with all that they call
-  std::string user_sources; // text of the user's files, kept if something is undeclared
+  Undeclared undeclared;          // without them clang drops whole statements, with all that they call
+  std::string user_sources;       // text of the user's files, kept if something is undeclared
   bool finished = false;
 };
 
@@ -65,21 +65,27 @@ public:
   Diagnostics(Parse& parse, const fs::path& root) : parse_(parse), root_(root) {}
 
   void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic& diagnostic) override {
-    if (level < DiagnosticsEngine::Error) return;
+    if (level < DiagnosticsEngine::Error)
+      return;
     ++parse_.errors;
     llvm::SmallString<256> message;
     diagnostic.FormatDiagnostic(message);
-    if (diagnostic.hasSourceManager()) note_undeclared(diagnostic);
-    if (parse_.first_error.empty()) parse_.first_error = place(diagnostic) + message.str().str();
-    if (level == DiagnosticsEngine::Fatal && parse_.fatal.empty()) parse_.fatal = parse_.first_error;
+    if (diagnostic.hasSourceManager())
+      note_undeclared(diagnostic);
+    if (parse_.first_error.empty())
+      parse_.first_error = place(diagnostic) + message.str().str();
+    if (level == DiagnosticsEngine::Fatal && parse_.fatal.empty())
+      parse_.fatal = parse_.first_error;
   }
 
 private:
   std::string place(const Diagnostic& diagnostic) const {
-    if (!diagnostic.hasSourceManager() || diagnostic.getLocation().isInvalid()) return {};
+    if (!diagnostic.hasSourceManager() || diagnostic.getLocation().isInvalid())
+      return {};
     const PresumedLoc where = diagnostic.getSourceManager().getPresumedLoc(
         diagnostic.getSourceManager().getFileLoc(diagnostic.getLocation()));
-    if (where.isInvalid()) return {};
+    if (where.isInvalid())
+      return {};
     const fs::path relative = fs::path(where.getFilename()).lexically_relative(root_);
     const bool below = !relative.empty() && *relative.begin() != "..";
     return (below ? relative.generic_string() : std::string(where.getFilename())) + ":" +
@@ -88,21 +94,26 @@ private:
 
   void note_undeclared(const Diagnostic& diagnostic) {
     const SourceManager& sources = diagnostic.getSourceManager();
-    if (diagnostic.getLocation().isInvalid()) return;
+    if (diagnostic.getLocation().isInvalid())
+      return;
     const auto [file, offset] = sources.getDecomposedLoc(sources.getFileLoc(diagnostic.getLocation()));
     bool invalid = false;
     const StringRef text = sources.getBufferData(file, &invalid);
-    if (invalid || offset >= text.size()) return;
+    if (invalid || offset >= text.size())
+      return;
     const StringRef rest = text.substr(offset, 300);
-    const StringRef name = rest.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+    const StringRef name =
+        rest.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; });
     llvm::SmallString<256> message;
     diagnostic.FormatDiagnostic(message);
     if (name.empty() || isdigit(static_cast<unsigned char>(name[0])) ||
         !message.str().contains(("undeclared identifier '" + name + "'").str()))
       return;
     const StringRef after = rest.drop_front(name.size()).ltrim();
-    if (after.starts_with("::")) parse_.undeclared.namespaces.insert(name.str());
-    else if (!after.starts_with("(")) parse_.undeclared.variables.insert(name.str()); // calls are kept anyway
+    if (after.starts_with("::"))
+      parse_.undeclared.namespaces.insert(name.str());
+    else if (!after.starts_with("("))
+      parse_.undeclared.variables.insert(name.str()); // calls are kept anyway
   }
 
   Parse& parse_;
@@ -121,7 +132,8 @@ public:
   bool shouldVisitTemplateInstantiations() const { return true; }
 
   bool VisitFunctionDecl(const FunctionDecl* function) {
-    if (function->doesThisDeclarationHaveABody() && !function->isDefaulted()) add(function);
+    if (function->doesThisDeclarationHaveABody() && !function->isDefaulted())
+      add(function);
     return true;
   }
 
@@ -130,7 +142,8 @@ public:
     add(body);
     if (const FunctionTemplateDecl* generic = lambda->getDependentCallOperator())
       for (const FunctionDecl* instance : generic->specializations())
-        if (instance->hasBody()) add(instance);
+        if (instance->hasBody())
+          add(instance);
     return true;
   }
 
@@ -149,9 +162,11 @@ public:
     const auto runs_initializers = [](const CXXConstructorDecl* constructor) {
       return constructor->isUserProvided();
     };
-    const bool members = std::any_of(record->field_begin(), record->field_end(),
-                                     [](const FieldDecl* field) { return field->getInClassInitializer() != nullptr; });
-    if (members && std::none_of(record->ctor_begin(), record->ctor_end(), runs_initializers)) records.push_back(record);
+    const bool members = std::any_of(record->field_begin(), record->field_end(), [](const FieldDecl* field) {
+      return field->getInClassInitializer() != nullptr;
+    });
+    if (members && std::none_of(record->ctor_begin(), record->ctor_end(), runs_initializers))
+      records.push_back(record);
     return true;
   }
 
@@ -163,11 +178,13 @@ public:
       return std::pair(where.file, where.offset);
     };
     for (const FunctionDecl* function : functions)
-      if (!function->isDependentContext()) instances.try_emplace(key(function), 0);
+      if (!function->isDependentContext())
+        instances.try_emplace(key(function), 0);
     std::vector<const FunctionDecl*> out;
     for (const FunctionDecl* function : functions) {
       const auto known = instances.find(key(function));
-      if (known == instances.end() || (!function->isDependentContext() && known->second++ < kMostInstantiations))
+      if (known == instances.end() ||
+          (!function->isDependentContext() && known->second++ < kMostInstantiations))
         out.push_back(function);
     }
     return out;
@@ -175,7 +192,8 @@ public:
 
 private:
   void add(const FunctionDecl* function) {
-    if (map_.is_user(function) && seen_.insert(function).second) functions.push_back(function);
+    if (map_.is_user(function) && seen_.insert(function).second)
+      functions.push_back(function);
   }
 
   SourceMap& map_;
@@ -194,16 +212,22 @@ public:
   }
 
   void HandleTranslationUnit(ASTContext& context) override {
-    map_->position(context.getSourceManager().getLocForStartOfFile(context.getSourceManager().getMainFileID()));
+    map_->position(
+        context.getSourceManager().getLocForStartOfFile(context.getSourceManager().getMainFileID()));
     instantiate_user_templates();
     describe_unit(context);
     Collector collector(*map_);
     for (Decl* declaration : context.getTranslationUnitDecl()->decls())
-      if (map_->is_user(declaration)) collector.TraverseDecl(declaration);
-    for (const FunctionDecl* function : collector.chosen()) add_function(function);
-    for (const CXXRecordDecl* record : collector.records) add_record(record);
-    if (!collector.globals.empty()) add_globals(collector.globals);
-    if (!parse_.undeclared.empty()) keep_user_sources(context.getSourceManager());
+      if (map_->is_user(declaration))
+        collector.TraverseDecl(declaration);
+    for (const FunctionDecl* function : collector.chosen())
+      add_function(function);
+    for (const CXXRecordDecl* record : collector.records)
+      add_record(record);
+    if (!collector.globals.empty())
+      add_globals(collector.globals);
+    if (!parse_.undeclared.empty())
+      keep_user_sources(context.getSourceManager());
     parse_.finished = true;
   }
 
@@ -236,8 +260,10 @@ private:
     const LangOptions& language = context.getLangOpts();
     unit_.language = language.HIP ? "hip" : language.CUDA ? "cuda" : language.CPlusPlus ? "c++" : "c";
     for (const Include& include : parse_.includes) {
-      if (map_->is_user(include.where)) unit_.includes.push_back(include.name);
-      if (!include.found) unit_.missing_headers.push_back(include.name);
+      if (map_->is_user(include.where))
+        unit_.includes.push_back(include.name);
+      if (!include.found)
+        unit_.missing_headers.push_back(include.name);
     }
     const auto unique = [](std::vector<std::string>& names) {
       std::set<std::string> seen;
@@ -252,15 +278,18 @@ private:
   std::optional<unsigned> macro_number(StringRef name) {
     Preprocessor& preprocessor = compiler_.getPreprocessor();
     const MacroInfo* macro = preprocessor.getMacroInfo(preprocessor.getIdentifierInfo(name));
-    if (!macro || macro->getNumTokens() != 1 || !macro->getReplacementToken(0).is(tok::numeric_constant)) return {};
+    if (!macro || macro->getNumTokens() != 1 || !macro->getReplacementToken(0).is(tok::numeric_constant))
+      return {};
     unsigned number = 0;
-    if (StringRef(preprocessor.getSpelling(macro->getReplacementToken(0))).getAsInteger(10, number)) return {};
+    if (StringRef(preprocessor.getSpelling(macro->getReplacementToken(0))).getAsInteger(10, number))
+      return {};
     return number;
   }
 
   std::string libtorch_version(const SourceManager& sources) {
     Preprocessor& preprocessor = compiler_.getPreprocessor();
-    if (preprocessor.getMacroInfo(preprocessor.getIdentifierInfo("REPROBE_LIBTORCH_DECLARATIONS"))) return "declarations";
+    if (preprocessor.getMacroInfo(preprocessor.getIdentifierInfo("REPROBE_LIBTORCH_DECLARATIONS")))
+      return "declarations";
     const auto major = macro_number("TORCH_VERSION_MAJOR"), minor = macro_number("TORCH_VERSION_MINOR"),
                patch = macro_number("TORCH_VERSION_PATCH");
     if (major && minor && patch)
@@ -268,7 +297,8 @@ private:
     for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
       const std::string name = file->first.getName().str();
       for (const char* known : {"/c10/macros/Macros.h", "/c10/macros/Export.h", "/ATen/core/TensorBody.h"})
-        if (StringRef(name).ends_with(known)) return version_below(name.substr(0, name.size() - StringRef(known).size()));
+        if (StringRef(name).ends_with(known))
+          return version_below(name.substr(0, name.size() - StringRef(known).size()));
     }
     return {};
   }
@@ -279,11 +309,15 @@ private:
       std::ifstream in(include / place);
       std::string word, numbers[3];
       while (in >> word) {
-        if (word == "TORCH_VERSION_MAJOR" && numbers[0].empty()) in >> numbers[0];
-        if (word == "TORCH_VERSION_MINOR" && numbers[1].empty()) in >> numbers[1];
-        if (word == "TORCH_VERSION_PATCH" && numbers[2].empty()) in >> numbers[2];
+        if (word == "TORCH_VERSION_MAJOR" && numbers[0].empty())
+          in >> numbers[0];
+        if (word == "TORCH_VERSION_MINOR" && numbers[1].empty())
+          in >> numbers[1];
+        if (word == "TORCH_VERSION_PATCH" && numbers[2].empty())
+          in >> numbers[2];
       }
-      if (!numbers[0].empty()) return numbers[0] + "." + numbers[1] + "." + numbers[2];
+      if (!numbers[0].empty())
+        return numbers[0] + "." + numbers[1] + "." + numbers[2];
     }
     return "unknown";
   }
@@ -291,7 +325,8 @@ private:
   std::string enclosing_usr(const CXXMethodDecl* lambda) {
     const DeclContext* scope = lambda->getParent()->getDeclContext();
     while (scope && !scope->isFileContext()) {
-      if (const auto* function = dyn_cast<FunctionDecl>(scope)) return map_->usr(function);
+      if (const auto* function = dyn_cast<FunctionDecl>(scope))
+        return map_->usr(function);
       if (const auto* record = dyn_cast<CXXRecordDecl>(scope); record && !record->isLambda())
         return map_->usr(record) + "#initializers";
       scope = scope->getParent();
@@ -308,7 +343,8 @@ private:
       function.parameters.push_back({parameter->getNameAsString(),
                                      is_trustworthy(parameter) ? map_->type_name(parameter->getType()) : "",
                                      map_->usr(parameter)});
-    if (is_trustworthy(declaration)) function.result_type = map_->type_name(declaration->getReturnType());
+    if (is_trustworthy(declaration))
+      function.result_type = map_->type_name(declaration->getReturnType());
     function.is_main = declaration->isMain();
     function.is_constructor = isa<CXXConstructorDecl>(declaration);
     function.is_kernel = declaration->hasAttr<CUDAGlobalAttr>();
@@ -381,8 +417,10 @@ private:
   TranslationUnit& unit_;
 };
 
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const ParseRequest& request, const std::string& header) {
-  auto disk = llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release());
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const ParseRequest& request,
+                                                            const std::string& header) {
+  auto disk =
+      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release());
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const auto& [path, text] : request.virtual_files)
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
@@ -400,9 +438,9 @@ Parse parse_once(const ParseRequest& request, const std::string& header, Transla
   const auto files = llvm::makeIntrusiveRefCnt<FileManager>(FileSystemOptions{request.directory.string()},
                                                             file_system(request, header));
   std::vector<std::string> command = request.command;
-  if (!header.empty()) command.insert(std::next(command.begin()), {"-include", kUndeclaredHeader});
-  tooling::ToolInvocation invocation(command, std::make_unique<Action>(request, parse, unit),
-                                     files.get());
+  if (!header.empty())
+    command.insert(std::next(command.begin()), {"-include", kUndeclaredHeader});
+  tooling::ToolInvocation invocation(command, std::make_unique<Action>(request, parse, unit), files.get());
   invocation.setDiagnosticConsumer(&diagnostics);
   invocation.run();
   return parse;
@@ -422,14 +460,17 @@ TranslationUnit fresh_unit(const ParseRequest& request) {
 // Clang has no lexer for such a main file, and crashes for want of it.
 std::string unreadable(const ParseRequest& request) {
   std::string start(4, ' ');
-  if (const auto given = request.virtual_files.find(request.main_file.string()); given != request.virtual_files.end()) {
+  if (const auto given = request.virtual_files.find(request.main_file.string());
+      given != request.virtual_files.end()) {
     start = given->second.substr(0, 4);
   } else {
     std::ifstream in(request.main_file, std::ios::binary);
-    if (!in) return "cannot be read";
+    if (!in)
+      return "cannot be read";
     in.read(start.data(), 4);
   }
-  if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff") || start == std::string("\0\0\xfe\xff", 4))
+  if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff") ||
+      start == std::string("\0\0\xfe\xff", 4))
     return "encoded as UTF-16 or UTF-32, which compilers do not read";
   return {};
 }
@@ -442,10 +483,12 @@ void set_status(TranslationUnit& unit, const Parse& parse) {
   } else if (!unit.missing_headers.empty()) {
     unit.status = "partial";
     unit.reason = "headers not found:";
-    for (const std::string& name : unit.missing_headers) unit.reason += " " + name;
+    for (const std::string& name : unit.missing_headers)
+      unit.reason += " " + name;
   } else if (parse.errors > 0) {
     unit.status = "partial";
-    unit.reason = std::to_string(parse.errors) + (parse.errors == 1 ? " error: " : " errors, first: ") + parse.first_error;
+    unit.reason = std::to_string(parse.errors) + (parse.errors == 1 ? " error: " : " errors, first: ") +
+                  parse.first_error;
   }
 }
 
@@ -463,7 +506,8 @@ TranslationUnit extract(const ParseRequest& request) {
   const Parse parse = parse_once(request, {}, unit);
   if (parse.finished && !parse.undeclared.empty() && unit.language != "c") {
     TranslationUnit second = fresh_unit(request);
-    if (parse_once(request, declare(parse.undeclared, parse.user_sources), second).finished) unit = std::move(second); // the errors stay the first's
+    if (parse_once(request, declare(parse.undeclared, parse.user_sources), second).finished)
+      unit = std::move(second); // the errors stay the first's
   }
   set_status(unit, parse);
   return unit;

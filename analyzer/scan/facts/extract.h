@@ -13,14 +13,14 @@
 namespace reprobe::scan {
 
 struct ParseRequest {
-  std::filesystem::path directory;          // where relative paths of `command` start
-  std::vector<std::string> command;         // clang's command line, command[0] is the compiler
-  std::filesystem::path main_file;          // absolute
-  std::filesystem::path root;               // paths in the facts are relative to it
-  std::vector<std::filesystem::path> user_roots;        // folders that hold the user's own headers; empty: `root`
+  std::filesystem::path directory;               // where relative paths of `command` start
+  std::vector<std::string> command;              // clang's command line, command[0] is the compiler
+  std::filesystem::path main_file;               // absolute
+  std::filesystem::path root;                    // paths in the facts are relative to it
+  std::vector<std::filesystem::path> user_roots; // folders that hold the user's own headers; empty: `root`
   std::vector<std::filesystem::path> third_party_roots; // LibTorch, CUDA …: never the user's own
   std::map<std::string, std::string> virtual_files;     // absolute path to contents, found before the disk's
-  std::string language = "c++";             // when nothing could be parsed; otherwise clang knows
+  std::string language = "c++";                         // when nothing could be parsed; otherwise clang knows
   bool inferred_flags = false;
   bool graphs = true; // false: events in source order only, for code on which building a graph crashes
   std::vector<std::string> fact_flags; // become TranslationUnit::flags

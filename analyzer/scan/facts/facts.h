@@ -12,6 +12,12 @@
 
 namespace reprobe::scan {
 
+// Names are those of the declaration that overload resolution found, qualified, without template arguments, inline
+// namespaces (std::__cxx11, CUB's) and anonymous namespaces: torch::manual_seed is "at::manual_seed" (a using
+// declaration), torch::rand is "torch::rand", x.relu() "at::Tensor::relu", conv->forward(x) on a module holder
+// "torch::nn::Conv2dImpl::forward" with the holder as receiver, conv(x) "torch::nn::ModuleHolder::operator()".
+// Local variables and parameters are qualified by their function ("main::seed").
+
 inline constexpr const char* kFactsSchema = "reprobe-facts/1";
 
 /// A place in a source file. `file` indexes TranslationUnit::files; line and column count from 1, `offset` from 0.
@@ -25,7 +31,8 @@ struct Range {
   Position begin, end; // end is one past the last character
 };
 
-/// What is known of an expression without running it.
+/// What is known of an expression without running it. Copies, temporaries and implicit conversions are seen through
+/// (`f(1)` for a Scalar parameter is the integer 1), and so is an overloaded `->`.
 struct Value {
   enum class Kind : std::uint8_t {
     unknown,
@@ -57,19 +64,23 @@ struct Event {
     call,      // functions, methods, operators (callee "operator+=" on class types), kernel launches have `launch`
     construct, // a constructor; `variable` names the object when it is a declared one
     destroy,   // scope end of a variable with a destructor (guards: NoGradGuard, AutocastGuard …)
-    declare,   // a variable of builtin type, with its initialiser in arguments[0]
+    declare,   // a variable that no constructor call makes (of builtin type, a reference, or the result of a call or copy),
+               // with its initialiser in arguments[0]; for the variable of a range-for loop that is compound "element"
+               // over the container; `text` is "static" for static locals; structured bindings are declared one by one
     assign,    // writes to a variable, field, array element or through a pointer: target in `receiver`, value in arguments[0];
                // `text` is the operator ("=", "+=", "++" …)
-    iterate,   // start of one loop: the range or begin() object in `receiver`; `text` is "range-for", "for", "while" or "do"
-    access,    // subscript or dereference that reads or writes memory: base in `receiver`, index in arguments[0]
+    iterate,   // a loop: the range or begin() object in `receiver`; `text` is "range-for", "for", "while" or "do". A range-for
+               // has it before the loop, the others in the first block of the loop. do … while (0) is no loop
+    access,    // subscript or dereference that reads or writes memory, in kernels and device functions only: base in
+               // `receiver`, index in arguments[0], `text` is "read" or "write". `->` and &x[i] are no accesses
   };
   Kind kind = Kind::call;
-  std::uint32_t id = 0;             // unique within the function, in source order
+  std::uint32_t id = 0;             // its index in Function::events; in source order, inner expressions first
   Range range;                      // the whole expression
   Position name;                    // where the callee's name stands
   std::string callee;               // qualified, without template arguments: "torch::manual_seed", "at::Tensor::index_add_"
   std::string callee_usr;           // empty when unresolved
-  bool resolved = true;             // false: recovered or dependent, `callee` is as written
+  bool resolved = true;             // false: recovered or dependent, `callee` is as written ("cv::imread", "train")
   bool external = false;            // the definition is not in the user's own files
   std::vector<std::string> template_arguments;
   std::optional<Value> receiver;    // object of a method call, target of an assignment, range of a loop
@@ -87,11 +98,11 @@ struct Edge {
   std::uint32_t block = 0;
   std::optional<Value> condition; // the branch condition, absent on unconditional edges
   bool when = true;               // the edge is taken when the condition has this value
-  std::string label;              // for switch: the case's constant as written, "default" or empty
+  std::string label;              // for switch: the case's constant as written, "default" or empty; "exception" into handlers
 };
 
 struct Block {
-  std::uint32_t id = 0;
+  std::uint32_t id = 0;              // its index in Function::blocks
   std::vector<std::uint32_t> events; // indices into Function::events, in evaluation order
   std::vector<Edge> successors;
   bool in_loop = false;
@@ -101,7 +112,9 @@ struct Parameter {
   std::string name, type, id; // id: USR
 };
 
-/// A function, method, constructor, lambda, or "<static-init>" (initialisers of the file's global variables).
+/// A function, method, constructor, lambda, or "<static-init>" (initialisers of the file's global variables). A class
+/// whose members have initialisers but that has no constructor of its own gets one (USR of the class + "#initializers").
+/// Templates stand as their instantiations (16 at most), as their pattern only where there is none.
 struct Function {
   std::string usr, name; // name: qualified, without template arguments; lambdas "<enclosing>::<lambda>"
   Range range;
@@ -130,9 +143,9 @@ struct TranslationUnit {
   std::vector<std::string> missing_headers;
   std::uint32_t errors = 0;
   std::vector<std::string> flags;          // options that change floating-point results: -ffast-math, --use_fast_math …
-  std::string libtorch_version, cuda_version; // of the headers that were seen; empty when none
+  std::string libtorch_version, cuda_version; // of the headers that were seen; empty when none; "declarations": Reprobe's own
   bool inferred_flags = false;             // no compilation database entry
-  std::vector<std::string> includes;       // direct includes of user files, as written
+  std::vector<std::string> includes;       // direct includes of user files, as written, without quotes or brackets
   std::vector<SourceFile> files;
   std::vector<Function> functions;
 };

@@ -1,5 +1,5 @@
-// Facts as JSON. Each struct lists its fields once; a writer and a reader walk the same list. Fields that have
-// their default value are left out; keys that the reader does not know are refused.
+// Facts as JSON. Each struct lists its fields once; a writer and a reader walk the same list. Fields that
+// have their default value are left out; keys that the reader does not know are refused.
 #include "analyzer/scan/facts/facts.h"
 #include "rules/error.h"
 
@@ -18,58 +18,78 @@ using nlohmann::json;
 
 constexpr int kDeepest = 400; // nesting of values; extraction stays far below it
 
-template <class Visitor> void fields(Visitor& v, Value& x) {
+template <class Visitor>
+void fields(Visitor& v, Value& x) {
   v("k", x.kind), v("t", x.text), v("id", x.id), v("ty", x.type), v("i", x.integer), v("f", x.floating);
   v("e", x.event), v("o", x.operands), v("s", x.source);
 }
 
-template <class Visitor> void fields(Visitor& v, Event& x) {
+template <class Visitor>
+void fields(Visitor& v, Event& x) {
   v("k", x.kind), v("id", x.id), v("at", x.range), v("n", x.name), v("c", x.callee), v("u", x.callee_usr);
   v("r", x.resolved), v("x", x.external), v("ta", x.template_arguments), v("rc", x.receiver);
   v("a", x.arguments), v("rt", x.result_type), v("ru", x.result_used), v("l", x.launch);
   v("cf", x.configuration), v("v", x.variable), v("vi", x.variable_id), v("t", x.text), v("m", x.macro);
 }
 
-template <class Visitor> void fields(Visitor& v, Edge& x) {
+template <class Visitor>
+void fields(Visitor& v, Edge& x) {
   v("b", x.block), v("if", x.condition), v("w", x.when), v("l", x.label);
 }
 
-template <class Visitor> void fields(Visitor& v, Block& x) {
+template <class Visitor>
+void fields(Visitor& v, Block& x) {
   v("id", x.id), v("e", x.events), v("to", x.successors), v("lp", x.in_loop);
 }
 
-template <class Visitor> void fields(Visitor& v, Parameter& x) { v("n", x.name), v("ty", x.type), v("id", x.id); }
+template <class Visitor>
+void fields(Visitor& v, Parameter& x) {
+  v("n", x.name), v("ty", x.type), v("id", x.id);
+}
 
-template <class Visitor> void fields(Visitor& v, Function& x) {
+template <class Visitor>
+void fields(Visitor& v, Function& x) {
   v("u", x.usr), v("n", x.name), v("at", x.range), v("p", x.parameters), v("rt", x.result_type);
   v("main", x.is_main), v("ctor", x.is_constructor), v("lambda", x.is_lambda), v("kernel", x.is_kernel);
   v("device", x.is_device), v("pattern", x.is_template_pattern), v("owner", x.owner), v("in", x.entry);
   v("out", x.exit), v("events", x.events), v("blocks", x.blocks);
 }
 
-template <class Visitor> void fields(Visitor& v, SourceFile& x) { v("p", x.path), v("user", x.user); }
+template <class Visitor>
+void fields(Visitor& v, SourceFile& x) {
+  v("p", x.path), v("user", x.user);
+}
 
-template <class Visitor> void fields(Visitor& v, TranslationUnit& x) {
+template <class Visitor>
+void fields(Visitor& v, TranslationUnit& x) {
   v("main_file", x.main_file), v("language", x.language), v("status", x.status), v("reason", x.reason);
   v("missing_headers", x.missing_headers), v("errors", x.errors), v("flags", x.flags);
   v("libtorch", x.libtorch_version), v("cuda", x.cuda_version), v("inferred_flags", x.inferred_flags);
   v("includes", x.includes), v("files", x.files), v("functions", x.functions);
 }
 
-template <class T> struct IsVector : std::false_type {};
-template <class T> struct IsVector<std::vector<T>> : std::true_type {};
-template <class T> struct IsOptional : std::false_type {};
-template <class T> struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
 
-template <class T> json write(const T& value);
+template <class T>
+json write(const T& value);
 
 struct Writer {
   json out = json::object();
-  template <class T> void operator()(const char* key, T& value) {
+  template <class T>
+  void operator()(const char* key, T& value) {
     if constexpr (IsOptional<T>::value) {
-      if (value) out[key] = write(*value);
+      if (value)
+        out[key] = write(*value);
     } else if constexpr (IsVector<T>::value) {
-      if (!value.empty()) out[key] = write(value);
+      if (!value.empty())
+        out[key] = write(value);
     } else if constexpr (std::is_same_v<T, Range>) {
       out[key] = write(value);
     } else if (!(value == default_of<T>(key))) {
@@ -77,7 +97,8 @@ struct Writer {
     }
   }
   // Three fields are true unless said otherwise.
-  template <class T> static T default_of(const char* key) {
+  template <class T>
+  static T default_of(const char* key) {
     if constexpr (std::is_same_v<T, bool>)
       return !std::strcmp(key, "r") || !std::strcmp(key, "w") || !std::strcmp(key, "user");
     else
@@ -85,11 +106,15 @@ struct Writer {
   }
 };
 
-json write_position(const Position& p) { return json::array({p.file, p.line, p.column, p.offset}); }
+json write_position(const Position& p) {
+  return json::array({p.file, p.line, p.column, p.offset});
+}
 
-template <class T> json write(const T& value) {
+template <class T>
+json write(const T& value) {
   if constexpr (std::is_same_v<T, double>) {
-    if (std::isfinite(value)) return value;
+    if (std::isfinite(value))
+      return value;
     return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf"; // JSON has no such numbers
   } else if constexpr (std::is_enum_v<T>) {
     return static_cast<int>(value);
@@ -101,7 +126,8 @@ template <class T> json write(const T& value) {
     return json::array({write_position(value.begin), write_position(value.end)});
   } else if constexpr (IsVector<T>::value) {
     json out = json::array();
-    for (const auto& element : value) out.push_back(write(element));
+    for (const auto& element : value)
+      out.push_back(write(element));
     return out;
   } else {
     Writer writer;
@@ -114,21 +140,26 @@ struct Malformed {
   std::string path, why;
 };
 
-template <class T> void read(const json& in, T& value, const std::string& path, int depth);
+template <class T>
+void read(const json& in, T& value, const std::string& path, int depth);
 
 struct Reader {
   const json& in;
   const std::string& path;
   int depth;
   std::set<std::string_view> known = {};
-  template <class T> void operator()(const char* key, T& value) {
+  template <class T>
+  void operator()(const char* key, T& value) {
     known.insert(key);
-    if (auto found = in.find(key); found != in.end()) read(*found, value, path + "/" + key, depth + 1);
+    if (auto found = in.find(key); found != in.end())
+      read(*found, value, path + "/" + key, depth + 1);
   }
 };
 
-template <class T> void read_integer(const json& in, T& value, const std::string& path) {
-  if (!in.is_number_integer()) throw Malformed{path, "not an integer"};
+template <class T>
+void read_integer(const json& in, T& value, const std::string& path) {
+  if (!in.is_number_integer())
+    throw Malformed{path, "not an integer"};
   if constexpr (std::is_signed_v<T>) {
     if (in.is_number_unsigned() &&
         in.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
@@ -143,51 +174,68 @@ template <class T> void read_integer(const json& in, T& value, const std::string
 
 void read_floating(const json& in, double& value, const std::string& path) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (in.is_number()) value = in.get<double>();
-  else if (in == "nan") value = std::numeric_limits<double>::quiet_NaN();
-  else if (in == "inf") value = infinity;
-  else if (in == "-inf") value = -infinity;
-  else throw Malformed{path, "not a number"};
+  if (in.is_number())
+    value = in.get<double>();
+  else if (in == "nan")
+    value = std::numeric_limits<double>::quiet_NaN();
+  else if (in == "inf")
+    value = infinity;
+  else if (in == "-inf")
+    value = -infinity;
+  else
+    throw Malformed{path, "not a number"};
 }
 
-template <class T> constexpr int last_kind() {
-  if constexpr (std::is_same_v<T, Value::Kind>) return static_cast<int>(Value::Kind::compound);
-  else return static_cast<int>(Event::Kind::access);
+template <class T>
+constexpr int last_kind() {
+  if constexpr (std::is_same_v<T, Value::Kind>)
+    return static_cast<int>(Value::Kind::compound);
+  else
+    return static_cast<int>(Event::Kind::access);
 }
 
-template <class T> void read(const json& in, T& value, const std::string& path, int depth) {
-  if (depth > kDeepest) throw Malformed{path.substr(0, 100), "nested too deeply"};
+template <class T>
+void read(const json& in, T& value, const std::string& path, int depth) {
+  if (depth > kDeepest)
+    throw Malformed{path.substr(0, 100), "nested too deeply"};
   if constexpr (std::is_same_v<T, bool>) {
-    if (!in.is_boolean()) throw Malformed{path, "not true or false"};
+    if (!in.is_boolean())
+      throw Malformed{path, "not true or false"};
     value = in.get<bool>();
   } else if constexpr (std::is_same_v<T, double>) {
     read_floating(in, value, path);
   } else if constexpr (std::is_enum_v<T>) {
     std::uint8_t kind = 0;
     read_integer(in, kind, path);
-    if (kind > last_kind<T>()) throw Malformed{path, "unknown kind"};
+    if (kind > last_kind<T>())
+      throw Malformed{path, "unknown kind"};
     value = static_cast<T>(kind);
   } else if constexpr (std::is_integral_v<T>) {
     read_integer(in, value, path);
   } else if constexpr (std::is_same_v<T, std::string>) {
-    if (!in.is_string()) throw Malformed{path, "not a string"};
+    if (!in.is_string())
+      throw Malformed{path, "not a string"};
     value = in.get<std::string>();
   } else if constexpr (std::is_same_v<T, Position>) {
-    if (!in.is_array() || in.size() != 4) throw Malformed{path, "not a position"};
+    if (!in.is_array() || in.size() != 4)
+      throw Malformed{path, "not a position"};
     read_integer(in[0], value.file, path), read_integer(in[1], value.line, path);
     read_integer(in[2], value.column, path), read_integer(in[3], value.offset, path);
   } else if constexpr (std::is_same_v<T, Range>) {
-    if (!in.is_array() || in.size() != 2) throw Malformed{path, "not a range"};
+    if (!in.is_array() || in.size() != 2)
+      throw Malformed{path, "not a range"};
     read(in[0], value.begin, path, depth), read(in[1], value.end, path, depth);
   } else if constexpr (IsOptional<T>::value) {
     read(in, value.emplace(), path, depth);
   } else if constexpr (IsVector<T>::value) {
-    if (!in.is_array()) throw Malformed{path, "not an array"};
+    if (!in.is_array())
+      throw Malformed{path, "not an array"};
     value.clear();
     for (const json& element : in)
       read(element, value.emplace_back(), path + "/" + std::to_string(value.size() - 1), depth + 1);
   } else {
-    if (!in.is_object()) throw Malformed{path, "not an object"};
+    if (!in.is_object())
+      throw Malformed{path, "not an object"};
     Reader reader{in, path, depth};
     fields(reader, value);
     for (const auto& item : in.items())
@@ -199,7 +247,8 @@ template <class T> void read(const json& in, T& value, const std::string& path, 
 // Indices come from outside: whoever walks the graph must be able to trust them.
 void check_indices(const TranslationUnit& unit) {
   auto check_position = [&](const Position& position, const std::string& path) {
-    if (position.file != 0 && position.file >= unit.files.size()) throw Malformed{path, "no such file"};
+    if (position.file != 0 && position.file >= unit.files.size())
+      throw Malformed{path, "no such file"};
   };
   for (std::size_t f = 0; f < unit.functions.size(); ++f) {
     const Function& function = unit.functions[f];
@@ -213,11 +262,14 @@ void check_indices(const TranslationUnit& unit) {
       throw Malformed{path, "no such entry or exit block"};
     for (std::size_t b = 0; b < blocks; ++b) {
       const Block& block = function.blocks[b];
-      if (block.id != b) throw Malformed{path, "a block's id is not its index"};
+      if (block.id != b)
+        throw Malformed{path, "a block's id is not its index"};
       for (std::uint32_t event : block.events)
-        if (event >= function.events.size()) throw Malformed{path, "no such event"};
+        if (event >= function.events.size())
+          throw Malformed{path, "no such event"};
       for (const Edge& edge : block.successors)
-        if (edge.block >= blocks) throw Malformed{path, "no such block"};
+        if (edge.block >= blocks)
+          throw Malformed{path, "no such block"};
     }
   }
 }

@@ -24,9 +24,11 @@ CFG::BuildOptions build_options() {
 
 // `while (false)` and its kin: the edge is there, nobody takes it.
 bool is_taken(const Edge& edge) {
-  if (!edge.condition || !edge.label.empty()) return true;
+  if (!edge.condition || !edge.label.empty())
+    return true;
   const Value& condition = *edge.condition;
-  if (condition.kind != Value::Kind::boolean && condition.kind != Value::Kind::integer) return true;
+  if (condition.kind != Value::Kind::boolean && condition.kind != Value::Kind::integer)
+    return true;
   return (condition.integer != 0) == edge.when;
 }
 
@@ -42,30 +44,39 @@ void mark_loops(std::vector<Block>& blocks) {
     std::size_t edge;
   };
   for (std::uint32_t root = 0; root < count; ++root) {
-    if (order[root] != kNew) continue;
+    if (order[root] != kNew)
+      continue;
     std::vector<Frame> frames{{root, 0}};
     while (!frames.empty()) {
       auto& [block, edge] = frames.back();
-      if (edge == 0) order[block] = low[block] = next++, stack.push_back(block), on_stack[block] = true;
+      if (edge == 0)
+        order[block] = low[block] = next++, stack.push_back(block), on_stack[block] = true;
       if (edge < blocks[block].successors.size()) {
         const Edge& taken = blocks[block].successors[edge++];
-        if (!is_taken(taken)) continue;
+        if (!is_taken(taken))
+          continue;
         const std::uint32_t successor = taken.block;
-        if (order[successor] == kNew) frames.push_back({successor, 0});
-        else if (on_stack[successor]) low[block] = std::min(low[block], order[successor]);
-        if (successor == block) blocks[block].in_loop = true;
+        if (order[successor] == kNew)
+          frames.push_back({successor, 0});
+        else if (on_stack[successor])
+          low[block] = std::min(low[block], order[successor]);
+        if (successor == block)
+          blocks[block].in_loop = true;
         continue;
       }
       const std::uint32_t done = block;
       frames.pop_back();
-      if (!frames.empty()) low[frames.back().block] = std::min(low[frames.back().block], low[done]);
-      if (low[done] != order[done]) continue;
+      if (!frames.empty())
+        low[frames.back().block] = std::min(low[frames.back().block], low[done]);
+      if (low[done] != order[done])
+        continue;
       const bool alone = stack.back() == done;
       for (std::uint32_t member = kNew; member != done;) {
         member = stack.back();
         stack.pop_back();
         on_stack[member] = false;
-        if (!alone) blocks[member].in_loop = true;
+        if (!alone)
+          blocks[member].in_loop = true;
       }
     }
   }
@@ -85,14 +96,16 @@ void Lowering::place(std::uint32_t event, std::uint32_t block) {
 }
 
 std::uint32_t Lowering::destroy_event(const VarDecl* variable, const Stmt* trigger) {
-  if (auto known = destroyed_.find(variable); known != destroyed_.end()) return known->second;
+  if (auto known = destroyed_.find(variable); known != destroyed_.end())
+    return known->second;
   const SourceLocation end = trigger ? trigger->getEndLoc() : variable->getEndLoc();
   Event& event = add(Event::Kind::destroy, nullptr, SourceRange(end, end), end);
   event.variable = map_.qualified_name(variable);
   event.variable_id = map_.usr(variable);
   event.result_type = map_.type_name(variable->getType());
   QualType type = variable->getType().getNonReferenceType();
-  if (const auto* array = map_.context.getAsArrayType(type)) type = array->getElementType();
+  if (const auto* array = map_.context.getAsArrayType(type))
+    type = array->getElementType();
   if (const auto* record = type->getAsCXXRecordDecl()) {
     event.callee = map_.qualified_name(record) + "::~" + record->getNameAsString();
     event.external = !map_.is_declared_by_user(record);
@@ -102,7 +115,8 @@ std::uint32_t Lowering::destroy_event(const VarDecl* variable, const Stmt* trigg
 
 void Lowering::place_element(const CFGElement& element, std::uint32_t block) {
   const auto place_found = [&](const auto& table, const auto* key) {
-    if (auto found = table.find(key); found != table.end()) place(found->second, block);
+    if (auto found = table.find(key); found != table.end())
+      place(found->second, block);
   };
   if (const auto statement = element.getAs<CFGStmt>()) {
     const Stmt* what = statement->getStmt();
@@ -112,7 +126,8 @@ void Lowering::place_element(const CFGElement& element, std::uint32_t block) {
       for (const Decl* declaration : declarations->decls()) {
         place_found(declarations_, declaration);
         if (const auto* decomposition = dyn_cast<DecompositionDecl>(declaration))
-          for (const BindingDecl* binding : decomposition->bindings()) place_found(declarations_, binding);
+          for (const BindingDecl* binding : decomposition->bindings())
+            place_found(declarations_, binding);
       }
   } else if (const auto initializer = element.getAs<CFGInitializer>()) {
     place_found(initializers_, static_cast<const void*>(initializer->getInitializer()));
@@ -125,26 +140,33 @@ void Lowering::add_edges(const CFGBlock& block) {
   std::vector<Edge>& edges = out_.blocks[block.getBlockID()].successors;
   const Stmt* terminator = block.getTerminator().isStmtBranch() ? block.getTerminatorStmt() : nullptr;
   const bool is_switch = isa_and_nonnull<SwitchStmt>(terminator);
-  const bool two_way = terminator && block.succ_size() == 2 &&
-                       isa<IfStmt, WhileStmt, DoStmt, ForStmt, CXXForRangeStmt, AbstractConditionalOperator,
-                           BinaryOperator>(terminator);
+  const bool two_way =
+      terminator && block.succ_size() == 2 &&
+      isa<IfStmt, WhileStmt, DoStmt, ForStmt, CXXForRangeStmt, AbstractConditionalOperator, BinaryOperator>(
+          terminator);
   std::optional<Value> condition;
   if (isa_and_nonnull<CXXForRangeStmt>(terminator)) {
     condition.emplace(); // more elements: nothing is known
   } else if (two_way || is_switch) {
     const Expr* expression = block.getLastCondition();
-    if (!expression) expression = dyn_cast_or_null<Expr>(const_cast<CFGBlock&>(block).getTerminatorCondition());
-    if (const auto* choice = dyn_cast_or_null<SwitchStmt>(terminator)) expression = choice->getCond();
-    if (expression) condition = value(expression);
+    if (!expression)
+      expression = dyn_cast_or_null<Expr>(const_cast<CFGBlock&>(block).getTerminatorCondition());
+    if (const auto* choice = dyn_cast_or_null<SwitchStmt>(terminator))
+      expression = choice->getCond();
+    if (expression)
+      condition = value(expression);
   }
   bool when = true;
   for (const CFGBlock::AdjacentBlock& adjacent : block.succs()) {
     const CFGBlock* successor = adjacent.getReachableBlock();
-    if (!successor) successor = adjacent.getPossiblyUnreachableBlock();
+    if (!successor)
+      successor = adjacent.getPossiblyUnreachableBlock();
     Edge edge;
     edge.when = when;
-    if (two_way) when = !when;
-    if (!successor) continue;
+    if (two_way)
+      when = !when;
+    if (!successor)
+      continue;
     edge.block = successor->getBlockID();
     edge.condition = condition;
     if (is_switch) {
@@ -161,9 +183,11 @@ void Lowering::place_loops(const CFG& graph) {
   for (const CFGBlock* block : graph) {
     const Stmt* loop = block->getLoopTarget(); // the block that jumps back
     const auto found = loop ? loops_.find(loop) : loops_.end();
-    if (found == loops_.end() || block->succ_empty()) continue;
+    if (found == loops_.end() || block->succ_empty())
+      continue;
     const CFGBlock* head = *block->succ_begin();
-    if (!head || (found->second < placed_.size() && placed_[found->second])) continue;
+    if (!head || (found->second < placed_.size() && placed_[found->second]))
+      continue;
     auto& events = out_.blocks[head->getBlockID()].events;
     place(found->second, head->getBlockID());
     std::rotate(events.begin(), std::prev(events.end()), events.end());
@@ -175,17 +199,21 @@ void Lowering::place_rest() {
   placed_.resize(out_.events.size());
   std::vector<std::pair<std::uint32_t, std::uint32_t>> place_of(out_.events.size()); // block, index
   for (const Block& block : out_.blocks)
-    for (std::uint32_t i = 0; i < block.events.size(); ++i) place_of[block.events[i]] = {block.id, i};
+    for (std::uint32_t i = 0; i < block.events.size(); ++i)
+      place_of[block.events[i]] = {block.id, i};
   std::vector<std::uint32_t> waiting;
   const auto settle = [&](std::uint32_t block, std::uint32_t index) {
     auto& events = out_.blocks[block].events;
     events.insert(events.begin() + index, waiting.begin(), waiting.end());
-    for (std::uint32_t i = index; i < events.size(); ++i) place_of[events[i]] = {block, i};
-    for (std::uint32_t event : waiting) placed_[event] = true;
+    for (std::uint32_t i = index; i < events.size(); ++i)
+      place_of[events[i]] = {block, i};
+    for (std::uint32_t event : waiting)
+      placed_[event] = true;
     waiting.clear();
   };
   for (std::uint32_t event = 0; event < out_.events.size(); ++event) {
-    if (!placed_[event]) waiting.push_back(event);
+    if (!placed_[event])
+      waiting.push_back(event);
     else if (!waiting.empty() && out_.events[event].kind != Event::Kind::destroy)
       settle(place_of[event].first, place_of[event].second);
   }
@@ -204,19 +232,23 @@ void Lowering::straight_line() {
   out_.blocks.assign(2, {});
   out_.blocks[1].id = 1;
   out_.exit = 0, out_.entry = 1;
-  for (const Event& event : out_.events) out_.blocks[1].events.push_back(event.id);
+  for (const Event& event : out_.events)
+    out_.blocks[1].events.push_back(event.id);
   out_.blocks[1].successors.push_back({});
 }
 
 void Lowering::build_graph(const Decl* declaration, Stmt* body) {
   const std::unique_ptr<CFG> graph = CFG::buildCFG(declaration, body, &map_.context, build_options());
-  if (!graph || graph->getNumBlockIDs() > kMostBlocks) return;
+  if (!graph || graph->getNumBlockIDs() > kMostBlocks)
+    return;
   out_.blocks.resize(graph->getNumBlockIDs());
-  for (std::uint32_t id = 0; id < out_.blocks.size(); ++id) out_.blocks[id].id = id;
+  for (std::uint32_t id = 0; id < out_.blocks.size(); ++id)
+    out_.blocks[id].id = id;
   out_.entry = graph->getEntry().getBlockID();
   out_.exit = graph->getExit().getBlockID();
   for (const CFGBlock* block : *graph) {
-    for (const CFGElement& element : *block) place_element(element, block->getBlockID());
+    for (const CFGElement& element : *block)
+      place_element(element, block->getBlockID());
     add_edges(*block);
   }
   place_loops(*graph);
@@ -224,13 +256,15 @@ void Lowering::build_graph(const Decl* declaration, Stmt* body) {
   // Anything in a try block may throw: clang would cut a block at each call, one edge a block is enough here.
   for (const CFGBlock* handler : graph->try_blocks()) {
     const auto* attempt = dyn_cast_or_null<CXXTryStmt>(handler->getTerminatorStmt());
-    if (!attempt) continue;
+    if (!attempt)
+      continue;
     const Range tried = map_.range(attempt->getTryBlock()->getSourceRange());
     for (Block& block : out_.blocks) {
       const bool inside = std::any_of(block.events.begin(), block.events.end(), [&](std::uint32_t event) {
         return contains(tried, out_.events[event].range);
       });
-      if (!inside || block.id == handler->getBlockID()) continue;
+      if (!inside || block.id == handler->getBlockID())
+        continue;
       Edge edge;
       edge.block = handler->getBlockID();
       edge.label = "exception";
@@ -242,18 +276,23 @@ void Lowering::build_graph(const Decl* declaration, Stmt* body) {
 
 void Lowering::lower(const FunctionDecl* function, bool with_graph) {
   if (const auto* constructor = dyn_cast<CXXConstructorDecl>(function))
-    for (const CXXCtorInitializer* initializer : constructor->inits()) visit_initializer(initializer);
+    for (const CXXCtorInitializer* initializer : constructor->inits())
+      visit_initializer(initializer);
   Stmt* body = function->getBody();
   visit(body);
-  if (with_graph && !function->isDependentContext() && !is_full() && body) build_graph(function, body);
+  if (with_graph && !function->isDependentContext() && !is_full() && body)
+    build_graph(function, body);
 }
 
 void Lowering::lower(const std::vector<const ValueDecl*>& variables) {
   for (const ValueDecl* variable : variables) {
     const Expr* initializer = nullptr;
-    if (const auto* global = dyn_cast<VarDecl>(variable)) initializer = global->getInit();
-    else if (const auto* field = dyn_cast<FieldDecl>(variable)) initializer = field->getInClassInitializer();
-    if (initializer) visit_variable(variable, initializer);
+    if (const auto* global = dyn_cast<VarDecl>(variable))
+      initializer = global->getInit();
+    else if (const auto* field = dyn_cast<FieldDecl>(variable))
+      initializer = field->getInClassInitializer();
+    if (initializer)
+      visit_variable(variable, initializer);
   }
   straight_line();
 }

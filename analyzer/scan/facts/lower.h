@@ -1,4 +1,5 @@
-// One function's body to a Function: events in source order, the control flow graph over them, values of expressions.
+// One function's body to a Function: events in source order, the control flow graph over them, values of
+// expressions.
 #pragma once
 
 #include "analyzer/scan/facts/source_map.h"
@@ -63,20 +64,21 @@ private:
   SourceMap& map_;
   Function& out_;
   std::string this_type_;
-  llvm::DenseMap<const clang::Stmt*, std::uint32_t> events_;        // what the expression does
-  llvm::DenseMap<const clang::Stmt*, std::uint32_t> accesses_;      // memory that it touches
-  llvm::DenseMap<const clang::Decl*, std::uint32_t> declarations_;  // declare events without an expression of their own
-  llvm::DenseMap<const void*, std::uint32_t> initializers_;         // constructor initialisers
-  llvm::DenseMap<const clang::Stmt*, std::uint32_t> loops_;         // iterate events
+  llvm::DenseMap<const clang::Stmt*, std::uint32_t> events_;   // what the expression does
+  llvm::DenseMap<const clang::Stmt*, std::uint32_t> accesses_; // memory that it touches
+  llvm::DenseMap<const clang::Decl*, std::uint32_t>
+      declarations_; // declare events without an expression of their own
+  llvm::DenseMap<const void*, std::uint32_t> initializers_; // constructor initialisers
+  llvm::DenseMap<const clang::Stmt*, std::uint32_t> loops_; // iterate events
   llvm::DenseMap<const clang::Decl*, std::uint32_t> destroyed_;
-  llvm::DenseSet<const clang::Stmt*> discarded_;                    // results that nobody uses
+  llvm::DenseSet<const clang::Stmt*> discarded_; // results that nobody uses
   llvm::DenseSet<const clang::Stmt*> written_, addressed_, implicit_;
   llvm::DenseMap<const clang::Stmt*, const clang::ValueDecl*> initializes_;
   std::vector<bool> placed_;
 };
 
-/// The expression that carries the meaning: without parentheses, implicit casts, temporaries, implicit conversions
-/// by constructors, and copies.
+/// The expression that carries the meaning: without parentheses, implicit casts, temporaries, implicit
+/// conversions by constructors, and copies.
 const clang::Expr* plain(const clang::Expr*);
 
 /// Not an invalid declaration, so that its type is evidence.

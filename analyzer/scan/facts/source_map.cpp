@@ -16,11 +16,13 @@ constexpr std::size_t kLongestType = 4000;
 
 // Folders that hold other people's code, wherever they lie below the project.
 bool is_third_party_name(const std::string& name) {
-  static const char* const kNames[] = {"third_party", "third-party", "thirdparty", "3rdparty", "external", "externals",
-                                       "vendor", "vendored", "node_modules", "_deps", "site-packages",
-                                       "dist-packages", "vcpkg_installed"};
+  static const char* const kNames[] = {"third_party",    "third-party", "thirdparty",    "3rdparty",
+                                       "external",       "externals",   "vendor",        "vendored",
+                                       "node_modules",   "_deps",       "site-packages", "dist-packages",
+                                       "vcpkg_installed"};
   for (const char* known : kNames)
-    if (name == known) return true;
+    if (name == known)
+      return true;
   return false;
 }
 
@@ -37,15 +39,20 @@ std::string shorten(std::string text, std::size_t longest) {
       space = !out.empty();
       continue;
     }
-    if (space) out += ' ';
+    if (space)
+      out += ' ';
     space = false;
     out += c;
-    if (out.size() > longest) break;
+    if (out.size() > longest)
+      break;
   }
-  if (out.size() <= longest) return out;
+  if (out.size() <= longest)
+    return out;
   out.resize(longest);
-  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
-  if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xC0) out.pop_back();
+  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80)
+    out.pop_back();
+  if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xC0)
+    out.pop_back();
   return out;
 }
 
@@ -69,25 +76,31 @@ SourceMap::SourceMap(ASTContext& context, const ParseRequest& request, Translati
 
 bool SourceMap::path_is_user(const fs::path& path) const {
   for (const fs::path& folder : request_.third_party_roots)
-    if (!folder.empty() && lies_below(path, folder)) return false;
+    if (!folder.empty() && lies_below(path, folder))
+      return false;
   auto roots = request_.user_roots;
-  if (roots.empty()) roots.push_back(request_.root);
+  if (roots.empty())
+    roots.push_back(request_.root);
   for (const fs::path& root : roots) {
-    if (!lies_below(path, root)) continue;
+    if (!lies_below(path, root))
+      continue;
     for (const fs::path& part : path.lexically_relative(root).parent_path())
-      if (is_third_party_name(part.string())) return false;
+      if (is_third_party_name(part.string()))
+        return false;
     return true;
   }
   return false;
 }
 
 const SourceMap::File& SourceMap::file_of(FileID id) {
-  if (auto found = files_.find(id); found != files_.end()) return found->second;
+  if (auto found = files_.find(id); found != files_.end())
+    return found->second;
   std::string name;
   bool user = false;
   if (OptionalFileEntryRef entry = sources.getFileEntryRefForID(id)) {
     fs::path path = fs::path(entry->getName().str());
-    if (path.is_relative()) path = request_.directory / path;
+    if (path.is_relative())
+      path = request_.directory / path;
     path = path.lexically_normal();
     const bool main = id == sources.getMainFileID();
     // A header that includes itself or is scanned as the main file stays the user's.
@@ -101,15 +114,18 @@ const SourceMap::File& SourceMap::file_of(FileID id) {
     name = "<generated>";
   }
   auto [place, fresh] = paths_.try_emplace(name, static_cast<std::uint32_t>(unit_.files.size()));
-  if (fresh) unit_.files.push_back({name, user});
+  if (fresh)
+    unit_.files.push_back({name, user});
   return files_.insert({id, File{place->second, user}}).first->second;
 }
 
 Position SourceMap::position(SourceLocation where) {
-  if (where.isInvalid()) return {};
+  if (where.isInvalid())
+    return {};
   const SourceLocation place = sources.getFileLoc(where);
   const auto [id, offset] = sources.getDecomposedLoc(place);
-  if (id.isInvalid()) return {};
+  if (id.isInvalid())
+    return {};
   return {file_of(id).index, sources.getLineNumber(id, offset), sources.getColumnNumber(id, offset), offset};
 }
 
@@ -136,18 +152,22 @@ Range SourceMap::range(SourceRange where) {
                                  ? end_of_token(where.getEnd(), sources, context.getLangOpts())
                                  : SourceLocation();
   out.end = position(end);
-  if (end.isInvalid() || out.end.file != out.begin.file || out.end.offset < out.begin.offset) out.end = out.begin;
+  if (end.isInvalid() || out.end.file != out.begin.file || out.end.offset < out.begin.offset)
+    out.end = out.begin;
   return out;
 }
 
 StringRef SourceMap::raw_text(SourceRange where) const {
-  if (where.isInvalid()) return {};
+  if (where.isInvalid())
+    return {};
   const SourceLocation begin = sources.getFileLoc(where.getBegin());
   const SourceLocation end = end_of_token(where.getEnd(), sources, context.getLangOpts());
-  if (begin.isInvalid() || end.isInvalid()) return {};
+  if (begin.isInvalid() || end.isInvalid())
+    return {};
   const auto [begin_file, from] = sources.getDecomposedLoc(begin);
   const auto [end_file, to] = sources.getDecomposedLoc(end);
-  if (begin_file != end_file || to <= from) return {};
+  if (begin_file != end_file || to <= from)
+    return {};
   bool invalid = false;
   const StringRef text = sources.getBufferData(begin_file, &invalid);
   return invalid || to > text.size() ? StringRef() : text.slice(from, to);
@@ -167,19 +187,24 @@ std::string SourceMap::outermost_macro(SourceLocation where) const {
 }
 
 bool SourceMap::is_user(SourceLocation where) {
-  if (where.isInvalid()) return false;
+  if (where.isInvalid())
+    return false;
   const FileID id = sources.getFileID(sources.getFileLoc(where));
   return id.isValid() && file_of(id).user;
 }
 
-bool SourceMap::is_user(const Decl* declaration) { return declaration && is_user(declaration->getLocation()); }
+bool SourceMap::is_user(const Decl* declaration) {
+  return declaration && is_user(declaration->getLocation());
+}
 
 bool SourceMap::is_declared_by_user(const NamedDecl* declaration) {
-  if (!declaration) return false;
+  if (!declaration)
+    return false;
   if (const auto* function = dyn_cast<FunctionDecl>(declaration); function && function->getBuiltinID() != 0)
     return false; // declared where it is first used
   for (const Decl* other : declaration->redecls())
-    if (is_user(other)) return true;
+    if (is_user(other))
+      return true;
   if (const auto* function = dyn_cast<FunctionDecl>(declaration))
     if (const FunctionDecl* pattern = function->getTemplateInstantiationPattern(false))
       return is_user(pattern);
@@ -195,22 +220,27 @@ std::string SourceMap::declaration_context(const DeclContext* scope) {
   std::string prefix;
   for (; scope && !scope->isTranslationUnit(); scope = scope->getParent()) {
     if (const auto* space = dyn_cast<NamespaceDecl>(scope)) {
-      if (space->isInline() || space->isAnonymousNamespace()) continue;
+      if (space->isInline() || space->isAnonymousNamespace())
+        continue;
       prefix = space->getNameAsString() + "::" + prefix;
     } else if (const auto* record = dyn_cast<CXXRecordDecl>(scope); record && record->isLambda()) {
       return qualified_name(record) + "::" + prefix;
     } else if (const auto* enumeration = dyn_cast<EnumDecl>(scope)) {
-      if (enumeration->isScoped()) prefix = enumeration->getNameAsString() + "::" + prefix;
+      if (enumeration->isScoped())
+        prefix = enumeration->getNameAsString() + "::" + prefix;
     } else if (const auto* named = dyn_cast<NamedDecl>(scope)) {
-      if (isa<FunctionDecl>(named)) return qualified_name(named) + "::" + prefix;
-      if (named->getDeclName()) prefix = named->getNameAsString() + "::" + prefix;
+      if (isa<FunctionDecl>(named))
+        return qualified_name(named) + "::" + prefix;
+      if (named->getDeclName())
+        prefix = named->getNameAsString() + "::" + prefix;
     }
   }
   return prefix;
 }
 
 std::string SourceMap::qualified_name(const NamedDecl* declaration) {
-  if (!declaration) return {};
+  if (!declaration)
+    return {};
   if (const auto* method = dyn_cast<CXXMethodDecl>(declaration))
     if (method->getParent()->isLambda() && method->getOverloadedOperator() == OO_Call)
       return qualified_name(method->getParent());
@@ -227,25 +257,32 @@ std::string SourceMap::qualified_name(const NamedDecl* declaration) {
 }
 
 std::string SourceMap::type_name(QualType type) const {
-  if (type.isNull()) return {};
+  if (type.isNull())
+    return {};
   type = type.getNonReferenceType().getCanonicalType().getUnqualifiedType();
-  if (const auto* record = type->getBaseElementTypeUnsafe()->getAsRecordDecl(); record && is_stand_in(record)) return {};
-  if (type->isDependentType() || type->containsErrors() || type->isPlaceholderType()) return {};
+  if (const auto* record = type->getBaseElementTypeUnsafe()->getAsRecordDecl(); record && is_stand_in(record))
+    return {};
+  if (type->isDependentType() || type->containsErrors() || type->isPlaceholderType())
+    return {};
   auto [place, fresh] = types_.try_emplace(type);
   if (fresh) {
     place->second = type.getAsString(policy_);
-    if (StringRef(place->second).starts_with(kUndeclaredNamespace)) place->second.clear();
-    if (place->second.size() > kLongestType) place->second.resize(kLongestType);
+    if (StringRef(place->second).starts_with(kUndeclaredNamespace))
+      place->second.clear();
+    if (place->second.size() > kLongestType)
+      place->second.resize(kLongestType);
   }
   return place->second;
 }
 
 std::string SourceMap::print(const TemplateArgument& argument) const {
-  if (argument.getKind() == TemplateArgument::Type) return type_name(argument.getAsType());
+  if (argument.getKind() == TemplateArgument::Type)
+    return type_name(argument.getAsType());
   std::string text;
   llvm::raw_string_ostream out(text);
   argument.print(policy_, out, true);
-  if (text.size() > kLongestType) text.resize(kLongestType);
+  if (text.size() > kLongestType)
+    text.resize(kLongestType);
   return text;
 }
 
@@ -256,28 +293,35 @@ std::vector<std::string> SourceMap::template_arguments(const FunctionDecl* funct
       if (const auto* special = dyn_cast<ClassTemplateSpecializationDecl>(constructor->getParent()))
         arguments = &special->getTemplateArgs();
   std::vector<std::string> out;
-  if (!arguments) return out;
+  if (!arguments)
+    return out;
   for (const TemplateArgument& argument : arguments->asArray())
     if (argument.getKind() == TemplateArgument::Pack)
-      for (const TemplateArgument& element : argument.pack_elements()) out.push_back(print(element));
+      for (const TemplateArgument& element : argument.pack_elements())
+        out.push_back(print(element));
     else
       out.push_back(print(argument));
   return out;
 }
 
 std::string SourceMap::usr(const Decl* declaration) {
-  if (!declaration) return {};
+  if (!declaration)
+    return {};
   llvm::SmallString<128> buffer;
   const auto* method = dyn_cast<CXXMethodDecl>(declaration);
   const bool lambda = method && method->getParent()->isLambda();
   if (lambda)
-    if (auto known = lambda_usrs_.find(declaration); known != lambda_usrs_.end()) return known->second;
-  if (index::generateUSRForDecl(declaration, buffer)) buffer.clear();
+    if (auto known = lambda_usrs_.find(declaration); known != lambda_usrs_.end())
+      return known->second;
+  if (index::generateUSRForDecl(declaration, buffer))
+    buffer.clear();
   std::string usr = buffer.str().str();
-  if (!lambda) return usr;
+  if (!lambda)
+    return usr;
   // One lambda written as a macro's argument is parsed once per use of that argument, all with the same name.
   usr += "@" + std::to_string(position(method->getLocation()).offset);
-  if (const int earlier = lambda_count_[usr]++) usr += "#" + std::to_string(earlier);
+  if (const int earlier = lambda_count_[usr]++)
+    usr += "#" + std::to_string(earlier);
   return lambda_usrs_[declaration] = usr;
 }
 

@@ -13,22 +13,27 @@ struct Name {
   bool function = false, type = false, variable = false;
 };
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
 
 std::string word_at(const std::string& text, std::size_t at) {
   std::size_t end = at;
-  while (end < text.size() && is_word(text[end])) ++end;
+  while (end < text.size() && is_word(text[end]))
+    ++end;
   return text.substr(at, end - at);
 }
 
 bool is_name(const std::string& word) {
-  static const std::set<std::string> kReserved = {"operator", "template", "new", "delete", "int", "float", "double", "auto",
-                                                  "bool", "class", "struct", "enum", "union", "using", "namespace", "const"};
+  static const std::set<std::string> kReserved = {
+      "operator", "template", "new",    "delete", "int",   "float", "double",    "auto",
+      "bool",     "class",    "struct", "enum",   "union", "using", "namespace", "const"};
   return !word.empty() && !std::isdigit(static_cast<unsigned char>(word[0])) && !kReserved.contains(word);
 }
 
 std::size_t skip_space(const std::string& text, std::size_t at) {
-  while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
+  while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
+    ++at;
   return at;
 }
 
@@ -37,33 +42,43 @@ void note_use(const std::string& text, std::size_t at, Name& top) {
   Name* name = &top;
   for (int depth = 0; text.compare(at, 2, "::") == 0 && depth < 8; ++depth) {
     const std::string word = word_at(text, at + 2);
-    if (!is_name(word)) return;
+    if (!is_name(word))
+      return;
     at += 2 + word.size();
     name = &name->members[word];
   }
-  if (name == &top) return;
+  if (name == &top)
+    return;
   const std::size_t next = skip_space(text, at);
   const char c = next < text.size() ? text[next] : ';';
-  if (c == '(') name->function = true;
-  else if (c == '<') name->members["template"]; // arguments unknown: left to clang's recovery
-  else if (is_word(c) || c == '&' || c == '*' || c == '>' || c == '{') name->type = true;
-  else name->variable = true;
+  if (c == '(')
+    name->function = true;
+  else if (c == '<')
+    name->members["template"]; // arguments unknown: left to clang's recovery
+  else if (is_word(c) || c == '&' || c == '*' || c == '>' || c == '{')
+    name->type = true;
+  else
+    name->variable = true;
 }
 
 void print(const std::string& word, const Name& name, bool in_class, std::string& out) {
-  if (name.members.contains("template")) return;
+  if (name.members.contains("template"))
+    return;
   const std::string thing = std::string("::") + kUndeclaredNamespace + "::thing";
   const bool scope = !name.members.empty();
   if (name.type) { // `T(x)` is then a constructor
     out += "struct " + word + " : " + thing + " { using thing::thing;\n";
-    for (const auto& [member, inner] : name.members) print(member, inner, true, out);
+    for (const auto& [member, inner] : name.members)
+      print(member, inner, true, out);
     out += "};\n";
   } else if (scope) {
     out += (in_class ? "struct " : "namespace ") + word + " {\n";
-    for (const auto& [member, inner] : name.members) print(member, inner, in_class, out);
+    for (const auto& [member, inner] : name.members)
+      print(member, inner, in_class, out);
     out += in_class ? "};\n" : "}\n";
   } else if (name.function) {
-    out += std::string("template <class... Arguments> ") + (in_class ? "static " : "") + thing + " " + word + "(Arguments&&...);\n";
+    out += std::string("template <class... Arguments> ") + (in_class ? "static " : "") + thing + " " + word +
+           "(Arguments&&...);\n";
   } else if (name.variable) {
     out += std::string(in_class ? "static " : "extern ") + thing + " " + word + ";\n";
   }
@@ -76,10 +91,13 @@ std::string declare(const Undeclared& undeclared, const std::string& sources) {
                     " { struct thing { thing(); template <class... Arguments> thing(Arguments&&...); }; }\n";
   for (const std::string& space : undeclared.namespaces) {
     Name top;
-    for (std::size_t at = sources.find(space + "::"); at != std::string::npos; at = sources.find(space + "::", at + 1))
-      if (at == 0 || (!is_word(sources[at - 1]) && sources[at - 1] != ':')) note_use(sources, at + space.size(), top);
+    for (std::size_t at = sources.find(space + "::"); at != std::string::npos;
+         at = sources.find(space + "::", at + 1))
+      if (at == 0 || (!is_word(sources[at - 1]) && sources[at - 1] != ':'))
+        note_use(sources, at + space.size(), top);
     out += "namespace " + space + " {\n";
-    for (const auto& [word, name] : top.members) print(word, name, false, out);
+    for (const auto& [word, name] : top.members)
+      print(word, name, false, out);
     out += "}\n";
   }
   for (const std::string& variable : undeclared.variables)

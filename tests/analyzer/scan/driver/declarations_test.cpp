@@ -27,7 +27,8 @@ std::set<std::string> callees(const TranslationUnit& unit) {
   std::set<std::string> out;
   for (const Function& function : unit.functions)
     for (const Event& event : function.events)
-      if (!event.callee.empty()) out.insert(event.callee);
+      if (!event.callee.empty())
+        out.insert(event.callee);
   return out;
 }
 
@@ -59,13 +60,15 @@ TEST(Declarations, ATrainerParsesWithoutLibtorch) {
         loss.backward();
         optimizer.step();
       }
-    })", "c++");
+    })",
+                                             "c++");
   EXPECT_EQ(unit.status, "full") << unit.reason;
   EXPECT_EQ(unit.libtorch_version, "declarations");
   const auto names = callees(unit);
-  for (const char* name : {"at::manual_seed", "at::Context::setDeterministicCuDNN", "torch::nn::Conv2dImpl::forward", "at::relu",
-                           "torch::data::make_data_loader", "torch::optim::SGD::SGD", "at::Tensor::index_add_", "at::Tensor::backward",
-                           "torch::randn", "torch::zeros", "torch::data::DataLoaderOptions::workers"})
+  for (const char* name :
+       {"at::manual_seed", "at::Context::setDeterministicCuDNN", "torch::nn::Conv2dImpl::forward", "at::relu",
+        "torch::data::make_data_loader", "torch::optim::SGD::SGD", "at::Tensor::index_add_",
+        "at::Tensor::backward", "torch::randn", "torch::zeros", "torch::data::DataLoaderOptions::workers"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
@@ -76,10 +79,12 @@ TEST(Declarations, AKernelParsesWithoutCuda) {
       if (i < n) atomicAdd(s, x[i]);
       __syncthreads();
     }
-    int main() { float* s; cudaMalloc(&s, 4); add<<<dim3(2, 2), 128>>>(s, s, 4); cudaDeviceSynchronize(); })", "cuda");
+    int main() { float* s; cudaMalloc(&s, 4); add<<<dim3(2, 2), 128>>>(s, s, 4); cudaDeviceSynchronize(); })",
+                                             "cuda");
   EXPECT_EQ(unit.status, "full") << unit.reason;
   const auto names = callees(unit);
-  for (const char* name : {"atomicAdd", "add", "cudaMalloc", "cudaDeviceSynchronize"}) EXPECT_TRUE(names.contains(name)) << name;
+  for (const char* name : {"atomicAdd", "add", "cudaMalloc", "cudaDeviceSynchronize"})
+    EXPECT_TRUE(names.contains(name)) << name;
 }
 
 TEST(Declarations, NothingIsAddedWhereBothAreInstalled) {

@@ -13,7 +13,8 @@ class Folder {
 public:
   Folder() {
     std::string name = (std::filesystem::temp_directory_path() / "reprobe-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    if (!mkdtemp(name.data()))
+      throw std::runtime_error("no temporary folder");
     path = std::filesystem::canonical(name);
   }
   ~Folder() {

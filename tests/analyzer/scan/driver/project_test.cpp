@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> names(const Folder& folder, const std::vector<fs::path>& files) {
   std::vector<std::string> out;
-  for (const fs::path& file : files) out.push_back(file.lexically_relative(folder.path).generic_string());
+  for (const fs::path& file : files)
+    out.push_back(file.lexically_relative(folder.path).generic_string());
   return out;
 }
 
@@ -27,24 +28,29 @@ std::string message(const Options& options) {
 }
 
 bool mentions(const std::vector<std::string>& remarks, const std::string& text) {
-  return std::any_of(remarks.begin(), remarks.end(), [&](const std::string& remark) { return remark.find(text) != std::string::npos; });
+  return std::any_of(remarks.begin(), remarks.end(),
+                     [&](const std::string& remark) { return remark.find(text) != std::string::npos; });
 }
 
 TEST(Project, SourcesOfAFolder) {
   Folder folder;
-  for (const char* name : {"a.cpp", "b.cu", "c.c", "d.cc", "e.cxx", "notes.txt", "run.py", "sub/f.cpp", "used.h", "alone.hpp", ".hidden/g.cpp",
-                           "third_party/h.cpp", "vendor/i.cpp", "build/j.cpp", "out/CMakeCache.txt", "out/k.cpp", "node_modules/l.cpp"})
+  for (const char* name : {"a.cpp", "b.cu", "c.c", "d.cc", "e.cxx", "notes.txt", "run.py", "sub/f.cpp",
+                           "used.h", "alone.hpp", ".hidden/g.cpp", "third_party/h.cpp", "vendor/i.cpp",
+                           "build/j.cpp", "out/CMakeCache.txt", "out/k.cpp", "node_modules/l.cpp"})
     folder.write(name);
   folder.write("a.cpp", "#include \"used.h\"\n");
   const Sources sources = find_sources(folder.path);
-  EXPECT_EQ(names(folder, sources.files), (std::vector<std::string>{"a.cpp", "b.cu", "c.c", "d.cc", "e.cxx", "sub/f.cpp", "alone.hpp"}));
-  EXPECT_EQ(sources.skipped, (std::vector<std::string>{"build", "node_modules", "out", "third_party", "vendor"}) );
+  EXPECT_EQ(names(folder, sources.files),
+            (std::vector<std::string>{"a.cpp", "b.cu", "c.c", "d.cc", "e.cxx", "sub/f.cpp", "alone.hpp"}));
+  EXPECT_EQ(sources.skipped,
+            (std::vector<std::string>{"build", "node_modules", "out", "third_party", "vendor"}));
 }
 
 TEST(Project, IgnoredFilesAreLeftOutAndCounted) {
   Folder folder;
   folder.write("a.cpp"), folder.write("gen/b.cpp"), folder.write(".gitignore", "gen/\n");
-  if (std::system(("git init -q '" + folder.path.string() + "' 2>/dev/null").c_str()) != 0) GTEST_SKIP() << "no git";
+  if (std::system(("git init -q '" + folder.path.string() + "' 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "no git";
   const Sources sources = find_sources(folder.path);
   EXPECT_EQ(names(folder, sources.files), std::vector<std::string>{"a.cpp"});
   EXPECT_EQ(sources.ignored, 1u);
@@ -53,15 +59,18 @@ TEST(Project, IgnoredFilesAreLeftOutAndCounted) {
 TEST(Project, GitConfigurationRunsNothing) {
   Folder folder;
   folder.write("a.cpp");
-  if (std::system(("git init -q '" + folder.path.string() + "' 2>/dev/null").c_str()) != 0) GTEST_SKIP() << "no git";
+  if (std::system(("git init -q '" + folder.path.string() + "' 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "no git";
   const fs::path witness = folder.path / "witness";
-  std::ofstream(folder.path / ".git/config", std::ios::app) << "[core]\n\tfsmonitor = \"touch '" << witness.string() << "'; false\"\n";
+  std::ofstream(folder.path / ".git/config", std::ios::app)
+      << "[core]\n\tfsmonitor = \"touch '" << witness.string() << "'; false\"\n";
   EXPECT_EQ(find_sources(folder.path).files.size(), 1u);
   EXPECT_FALSE(fs::exists(witness));
 }
 
 TEST(Project, DatabasesAreFound) {
-  for (const char* place : {"compile_commands.json", "build/compile_commands.json", "build/release/compile_commands.json"}) {
+  for (const char* place :
+       {"compile_commands.json", "build/compile_commands.json", "build/release/compile_commands.json"}) {
     Folder folder;
     const fs::path database = folder.write(place, "[]");
     EXPECT_EQ(find_database(folder.path), database) << place;
@@ -77,7 +86,9 @@ TEST(Project, CommandsComeFromTheDatabase) {
   Folder folder;
   const fs::path source = folder.write("a.cpp");
   folder.write("b.cpp");
-  folder.write("build/compile_commands.json", R"([{"directory":")" + folder.path.string() + R"(","file":"a.cpp","command":"g++ -DFROM_DATABASE -fplugin=x.so -c a.cpp"}])");
+  folder.write("build/compile_commands.json",
+               R"([{"directory":")" + folder.path.string() +
+                   R"(","file":"a.cpp","command":"g++ -DFROM_DATABASE -fplugin=x.so -c a.cpp"}])");
   Options options;
   options.paths = {folder.path};
   const Project project = plan(options);
@@ -95,10 +106,12 @@ TEST(Project, CommandsComeFromTheDatabase) {
 TEST(Project, IncludeFoldersAreInferred) {
   Folder folder;
   const fs::path source = folder.write("app/train/main.cpp");
-  folder.write("include/x.h"), folder.write("lib/core/include/y.h"), folder.write("app/src/z.h"), folder.write(".git/config", "");
+  folder.write("include/x.h"), folder.write("lib/core/include/y.h"), folder.write("app/src/z.h"),
+      folder.write(".git/config", "");
   const auto found = infer_includes(source, folder.path);
   const auto shown = names(folder, found);
-  EXPECT_EQ(shown, (std::vector<std::string>{"app/train", "app", "app/src", ".", "include", "lib/core/include"}));
+  EXPECT_EQ(shown,
+            (std::vector<std::string>{"app/train", "app", "app/src", ".", "include", "lib/core/include"}));
   EXPECT_EQ(project_root_of(source), folder.path);
 }
 
@@ -111,9 +124,12 @@ TEST(Project, WithoutARepositoryTheBuildFileMarksTheRoot) {
   Options options;
   options.paths = {source};
   const auto command = plan(options).requests.at(0).command;
-  const auto before = [&](const fs::path& include) { return *std::prev(std::find(command.begin(), command.end(), include.string())); };
+  const auto before = [&](const fs::path& include) {
+    return *std::prev(std::find(command.begin(), command.end(), include.string()));
+  };
   EXPECT_EQ(before(folder.path / "include"), "-I");
-  EXPECT_EQ(before(folder.path / "third_party/lib/include"), "-idirafter") << "this system's headers come first";
+  EXPECT_EQ(before(folder.path / "third_party/lib/include"), "-idirafter")
+      << "this system's headers come first";
 }
 
 TEST(Project, TheLanguageStandardIsReadOffTheBuildFile) {

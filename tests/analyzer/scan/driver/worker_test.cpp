@@ -52,8 +52,10 @@ TEST(Worker, AHangCostsItsFileOnly) {
 TEST(Worker, ACrashCostsItsFileOnly) {
   Folder folder;
   std::string deep = "int x = ";
-  for (int i = 0; i < 3000000; ++i) deep += '(';
-  const std::vector<ParseRequest> requests = {request(folder.write("deep.cpp", deep)), request(folder.write("fine.cpp", "void f() {}"))};
+  for (int i = 0; i < 3000000; ++i)
+    deep += '(';
+  const std::vector<ParseRequest> requests = {request(folder.write("deep.cpp", deep)),
+                                              request(folder.write("fine.cpp", "void f() {}"))};
   ParseRequest crash = requests[0];
   crash.command.insert(crash.command.begin() + 1, "-fbracket-depth=10000000");
   const auto units = parse_all({crash, requests[1]}, {});
@@ -70,11 +72,13 @@ TEST(Worker, TooMuchMemoryCostsItsFileOnly) {
   for (int i = 1; i <= 7; ++i) {
     const std::string lower = " M" + std::to_string(i - 1);
     large += "#define M" + std::to_string(i);
-    for (int j = 0; j < 10; ++j) large += lower;
+    for (int j = 0; j < 10; ++j)
+      large += lower;
     large += "\n";
   }
   large += "int x[] = {M7";
-  const std::vector<ParseRequest> requests = {request(folder.write("large.cpp", large + "};")), request(folder.write("fine.cpp", "void f() {}"))};
+  const std::vector<ParseRequest> requests = {request(folder.write("large.cpp", large + "};")),
+                                              request(folder.write("fine.cpp", "void f() {}"))};
   Limits limits;
   limits.memory = 400u << 20;
   const auto units = parse_all(requests, limits);

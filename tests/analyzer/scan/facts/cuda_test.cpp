@@ -8,7 +8,8 @@ using Kind = Event::Kind;
 
 TranslationUnit parse_cuda(const std::string& code) {
   Snippet snippet;
-  snippet.arguments = {"-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_80", "-std=c++17"};
+  snippet.arguments = {
+      "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_80", "-std=c++17"};
   snippet.files["system/cuda_stub.h"] = R"(#pragma once
     #define __global__ __attribute__((global))
     #define __device__ __attribute__((device))
@@ -27,7 +28,8 @@ TranslationUnit parse_cuda(const std::string& code) {
 }
 
 TEST(Cuda, KernelsAndDeviceFunctions) {
-  const TranslationUnit unit = parse_cuda("__global__ void k() {} __device__ void d() {} __host__ __device__ void both() {} void host() {}");
+  const TranslationUnit unit = parse_cuda(
+      "__global__ void k() {} __device__ void d() {} __host__ __device__ void both() {} void host() {}");
   EXPECT_EQ(unit.language, "cuda");
   EXPECT_TRUE(function(unit, "k").is_kernel);
   EXPECT_TRUE(function(unit, "d").is_device);
@@ -36,7 +38,9 @@ TEST(Cuda, KernelsAndDeviceFunctions) {
 }
 
 TEST(Cuda, AtomicsShowTheirOperandsTypeAndUse) {
-  const TranslationUnit unit = parse_cuda("__global__ void k(float* s, int* n, const float* x) { atomicAdd(&s[0], x[threadIdx.x]); int slot = atomicAdd(n, 1); s[slot] = 2.f; }");
+  const TranslationUnit unit =
+      parse_cuda("__global__ void k(float* s, int* n, const float* x) { atomicAdd(&s[0], x[threadIdx.x]); "
+                 "int slot = atomicAdd(n, 1); s[slot] = 2.f; }");
   const auto atomics = events(function(unit, "k"), Kind::call, "atomicAdd");
   ASSERT_EQ(atomics.size(), 2u);
   EXPECT_EQ(atomics[0]->arguments.at(0).type, "float *");
@@ -47,7 +51,8 @@ TEST(Cuda, AtomicsShowTheirOperandsTypeAndUse) {
 }
 
 TEST(Cuda, AccessesReadOrWrite) {
-  const TranslationUnit unit = parse_cuda("__global__ void k(float* a, const float* b, int i) { a[i] = b[i + 1]; *a += 1; float* p = &a[2]; }");
+  const TranslationUnit unit = parse_cuda(
+      "__global__ void k(float* a, const float* b, int i) { a[i] = b[i + 1]; *a += 1; float* p = &a[2]; }");
   const auto accesses = events(function(unit, "k"), Kind::access);
   ASSERT_EQ(accesses.size(), 3u) << "an address is no access";
   int reads = 0, writes = 0;
@@ -66,7 +71,9 @@ TEST(Cuda, AccessesReadOrWrite) {
 }
 
 TEST(Cuda, Launches) {
-  const TranslationUnit unit = parse_cuda("template <class T> __global__ void k(T* p, int n) { atomicAdd(p, T(1)); }\nvoid host(float* p) { dim3 grid(4, 2); k<<<grid, 128, 0, nullptr>>>(p, 3); k<float><<<1, 2>>>(p, 4); }");
+  const TranslationUnit unit = parse_cuda(
+      "template <class T> __global__ void k(T* p, int n) { atomicAdd(p, T(1)); }\nvoid host(float* p) { dim3 "
+      "grid(4, 2); k<<<grid, 128, 0, nullptr>>>(p, 3); k<float><<<1, 2>>>(p, 4); }");
   const auto launches = events(function(unit, "host"), Kind::call, "k");
   ASSERT_EQ(launches.size(), 2u);
   EXPECT_TRUE(launches[0]->launch);

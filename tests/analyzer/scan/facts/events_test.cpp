@@ -10,7 +10,8 @@ TEST(Events, CallsAreNamedByTheDeclarationFound) {
   snippet.files["system/torch.h"] = R"(#pragma once
     namespace at { void manual_seed(unsigned long); }
     namespace torch { using at::manual_seed; inline namespace v1 { void rand(int); } })";
-  const TranslationUnit unit = snippet.parse("#include <torch.h>\nvoid mine();\nvoid test() { torch::manual_seed(1); torch::rand(2); mine(); }");
+  const TranslationUnit unit = snippet.parse(
+      "#include <torch.h>\nvoid mine();\nvoid test() { torch::manual_seed(1); torch::rand(2); mine(); }");
   const Function& test = function(unit, "test");
   EXPECT_TRUE(call(test, "at::manual_seed").external);
   EXPECT_TRUE(call(test, "torch::rand").external);
@@ -34,8 +35,10 @@ TEST(Events, UsedAndUnusedResults) {
     int a(); int b(); int c(); int d(); int e(); int g();
     int test(bool flag) { a(); int x = b(); if (flag) c(); (void)d(); x = (e(), g()); return x; })");
   const Function& test = function(unit, "test");
-  for (const char* unused : {"a", "c", "d", "e"}) EXPECT_FALSE(call(test, unused).result_used) << unused;
-  for (const char* used : {"b", "g"}) EXPECT_TRUE(call(test, used).result_used) << used;
+  for (const char* unused : {"a", "c", "d", "e"})
+    EXPECT_FALSE(call(test, unused).result_used) << unused;
+  for (const char* used : {"b", "g"})
+    EXPECT_TRUE(call(test, used).result_used) << used;
 }
 
 TEST(Events, MethodsHaveReceivers) {
@@ -72,7 +75,8 @@ TEST(Events, ConstructorsNameTheirVariable) {
   const auto devices = events(test, Kind::construct, "Device::Device");
   ASSERT_EQ(devices.size(), 4u);
   const char* names[] = {"test::a", "test::b", "test::c", "test::d"};
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(devices[i]->variable, names[i]);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(devices[i]->variable, names[i]);
   EXPECT_EQ(devices[3]->arguments.at(1).integer, 6);
   const Event& options = event(test, Kind::construct, "Options::Options");
   EXPECT_EQ(options.arguments.at(0).integer, 7);
@@ -80,7 +84,8 @@ TEST(Events, ConstructorsNameTheirVariable) {
 }
 
 TEST(Events, Declarations) {
-  const TranslationUnit unit = parse("int g(); void test() { int a = 3; float b; const auto& c = g(); static int d = g(); auto [e, f] = (int[2]){1, 2}; }");
+  const TranslationUnit unit = parse("int g(); void test() { int a = 3; float b; const auto& c = g(); static "
+                                     "int d = g(); auto [e, f] = (int[2]){1, 2}; }");
   const auto declared = events(function(unit, "test"), Kind::declare);
   ASSERT_EQ(declared.size(), 6u);
   EXPECT_EQ(declared[0]->variable, "test::a");
@@ -92,7 +97,8 @@ TEST(Events, Declarations) {
 }
 
 TEST(Events, Assignments) {
-  const TranslationUnit unit = parse("struct A { int n; }; void test(A& a, int* p, int i) { a.n = 1; p[i] += 2; *p = 3; ++i; i--; }");
+  const TranslationUnit unit =
+      parse("struct A { int n; }; void test(A& a, int* p, int i) { a.n = 1; p[i] += 2; *p = 3; ++i; i--; }");
   const auto assigned = events(function(unit, "test"), Kind::assign);
   ASSERT_EQ(assigned.size(), 5u);
   EXPECT_EQ(assigned[0]->receiver->text, "A::n");
@@ -155,7 +161,8 @@ TEST(Events, LoopsNameTheirContainer) {
 }
 
 TEST(Events, MacrosAreNamed) {
-  const TranslationUnit unit = parse("int g(int); int h();\n#define INNER(x) g(x)\n#define CHECK(x) do { if (INNER(x)) return; } while (0)\nvoid test() {\n  CHECK(\n    h());\n}");
+  const TranslationUnit unit = parse("int g(int); int h();\n#define INNER(x) g(x)\n#define CHECK(x) do { if "
+                                     "(INNER(x)) return; } while (0)\nvoid test() {\n  CHECK(\n    h());\n}");
   const Event& body = call(function(unit, "test"), "g");
   EXPECT_EQ(body.macro, "CHECK");
   EXPECT_EQ(body.name.line, 5u) << "where the macro is expanded";
@@ -164,7 +171,8 @@ TEST(Events, MacrosAreNamed) {
 }
 
 TEST(Events, GlobalInitialisersRunInOneFunction) {
-  const TranslationUnit unit = parse("int g(); int a = g(); namespace n { static int b = 2; } struct S { static int c; }; int S::c = g();");
+  const TranslationUnit unit = parse(
+      "int g(); int a = g(); namespace n { static int b = 2; } struct S { static int c; }; int S::c = g();");
   const Function& start = function(unit, "<static-init>");
   EXPECT_EQ(events(start, Kind::call, "g").size(), 2u);
   EXPECT_EQ(events(start, Kind::declare).size(), 3u);
@@ -172,7 +180,8 @@ TEST(Events, GlobalInitialisersRunInOneFunction) {
 }
 
 TEST(Events, UnevaluatedCodeHasNoEvents) {
-  const TranslationUnit unit = parse("int g(); void test() { (void)sizeof(g()); using T = decltype(g()); (void)noexcept(g()); }");
+  const TranslationUnit unit =
+      parse("int g(); void test() { (void)sizeof(g()); using T = decltype(g()); (void)noexcept(g()); }");
   EXPECT_TRUE(function(unit, "test").events.empty());
 }
 

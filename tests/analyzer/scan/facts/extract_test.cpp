@@ -29,9 +29,11 @@ TEST(Extract, TemplatesOfTheUserAreInstantiated) {
 }
 
 TEST(Extract, OneFunctionForEachInstantiation) {
-  const TranslationUnit unit = parse("void g(int); void g(float); template <class T> void f(T x) { g(x); } void test() { f(1); f(1.f); }");
+  const TranslationUnit unit = parse(
+      "void g(int); void g(float); template <class T> void f(T x) { g(x); } void test() { f(1); f(1.f); }");
   int instances = 0;
-  for (const Function& each : unit.functions) instances += each.name == "f" && !each.is_template_pattern;
+  for (const Function& each : unit.functions)
+    instances += each.name == "f" && !each.is_template_pattern;
   EXPECT_EQ(instances, 2);
 }
 
@@ -78,7 +80,8 @@ TEST(Extract, UndeclaredThingsAreReportedAsWritten) {
   EXPECT_TRUE(call(test, "torch::cuda::manual_seed").external);
   std::set<std::int64_t> seen;
   for (const Event* each : events(test, Kind::call, "helper"))
-    if (!each->arguments.empty() && each->arguments[0].kind == Value::Kind::integer) seen.insert(each->arguments[0].integer);
+    if (!each->arguments.empty() && each->arguments[0].kind == Value::Kind::integer)
+      seen.insert(each->arguments[0].integer);
   EXPECT_EQ(seen, (std::set<std::int64_t>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(unit.status, "partial");
   EXPECT_GE(unit.errors, 4u);
@@ -86,7 +89,8 @@ TEST(Extract, UndeclaredThingsAreReportedAsWritten) {
 }
 
 TEST(Extract, MissingHeadersAreNamedAndTheRestIsKept) {
-  const TranslationUnit unit = parse("#include <nowhere/at_all.hpp>\n#include \"gone.h\"\nvoid f(); void test() { f(); }");
+  const TranslationUnit unit =
+      parse("#include <nowhere/at_all.hpp>\n#include \"gone.h\"\nvoid f(); void test() { f(); }");
   EXPECT_EQ(unit.status, "partial");
   EXPECT_EQ(unit.missing_headers, (std::vector<std::string>{"nowhere/at_all.hpp", "gone.h"}));
   EXPECT_EQ(call(function(unit, "test"), "f").callee, "f");
@@ -94,7 +98,8 @@ TEST(Extract, MissingHeadersAreNamedAndTheRestIsKept) {
 }
 
 TEST(Extract, TemplatesAreInstantiatedInSpiteOfErrors) {
-  const TranslationUnit unit = parse("#include <gone.h>\nvoid g(int); template <class T> void f(T x) { g(x); } void test() { f(1); nosuch(); }");
+  const TranslationUnit unit = parse("#include <gone.h>\nvoid g(int); template <class T> void f(T x) { g(x); "
+                                     "} void test() { f(1); nosuch(); }");
   EXPECT_FALSE(function(unit, "f").is_template_pattern);
 }
 
@@ -104,7 +109,9 @@ TEST(Extract, OnlyTheUsersOwnFunctions) {
   snippet.files["system/lib.h"] = "#pragma once\nint g(); inline void foreign() { g(); }";
   snippet.files["third_party/other.h"] = "#pragma once\nint g(); inline void other() { g(); }";
   snippet.arguments.push_back("-I/code");
-  const TranslationUnit unit = snippet.parse("#include \"own.h\"\n#include <lib.h>\n#include \"third_party/other.h\"\nvoid test() { own(); foreign(); other(); }");
+  const TranslationUnit unit =
+      snippet.parse("#include \"own.h\"\n#include <lib.h>\n#include \"third_party/other.h\"\nvoid test() { "
+                    "own(); foreign(); other(); }");
   ASSERT_EQ(unit.functions.size(), 2u);
   EXPECT_EQ(call(function(unit, "own"), "g").callee, "g");
   const Function& test = function(unit, "test");
@@ -117,8 +124,10 @@ TEST(Extract, OnlyTheUsersOwnFunctions) {
 
 TEST(Extract, ConstantsOfConstexprFunctionsInHeaders) {
   Snippet snippet;
-  snippet.files["system/lib.h"] = "#pragma once\nconstexpr int six() { return 6; } inline auto seven() { return 7; }";
-  const TranslationUnit unit = snippet.parse("#include <lib.h>\nvoid f(int); void test() { f(six()); int x = seven(); }");
+  snippet.files["system/lib.h"] =
+      "#pragma once\nconstexpr int six() { return 6; } inline auto seven() { return 7; }";
+  const TranslationUnit unit =
+      snippet.parse("#include <lib.h>\nvoid f(int); void test() { f(six()); int x = seven(); }");
   EXPECT_EQ(argument(unit).integer, 6);
   EXPECT_EQ(unit.status, "full") << unit.reason;
 }
@@ -126,7 +135,8 @@ TEST(Extract, ConstantsOfConstexprFunctionsInHeaders) {
 TEST(Extract, PlainC) {
   Snippet snippet;
   snippet.arguments = {"-x", "c"};
-  const TranslationUnit unit = snippet.parse("#include <stdlib.h>\nvoid test(void) { srand(3); int *class = malloc(4); }");
+  const TranslationUnit unit =
+      snippet.parse("#include <stdlib.h>\nvoid test(void) { srand(3); int *class = malloc(4); }");
   EXPECT_EQ(unit.language, "c");
   EXPECT_EQ(call(function(unit, "test"), "srand").arguments.at(0).integer, 3);
   EXPECT_EQ(unit.status, "full") << unit.reason;
@@ -134,7 +144,8 @@ TEST(Extract, PlainC) {
 
 TEST(Extract, VersionsOfTheHeadersThatWereSeen) {
   Snippet snippet;
-  snippet.files["system/torch/torch.h"] = "#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION_MINOR 9\n#define TORCH_VERSION_PATCH 1\n#define CUDART_VERSION 12060\n";
+  snippet.files["system/torch/torch.h"] = "#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION_MINOR "
+                                          "9\n#define TORCH_VERSION_PATCH 1\n#define CUDART_VERSION 12060\n";
   const TranslationUnit unit = snippet.parse("#include <torch/torch.h>\nint x;");
   EXPECT_EQ(unit.libtorch_version, "2.9.1");
   EXPECT_EQ(unit.cuda_version, "12.6");
@@ -142,21 +153,28 @@ TEST(Extract, VersionsOfTheHeadersThatWereSeen) {
 }
 
 TEST(Extract, HostilePragmasDoNotCrash) {
-  const TranslationUnit unit = parse("#pragma clang __debug crash\n#pragma clang __debug overflow_stack\n#pragma clang __debug parser_crash\nvoid f(); void test() { f(); }");
+  const TranslationUnit unit =
+      parse("#pragma clang __debug crash\n#pragma clang __debug overflow_stack\n#pragma clang __debug "
+            "parser_crash\nvoid f(); void test() { f(); }");
   EXPECT_EQ(call(function(unit, "test"), "f").callee, "f");
 }
 
 TEST(Extract, BrokenSourcesStillGiveAUnit) {
-  for (const char* code : {"", "}}}}", "void test() { if (", "template <class T", "class A { class B {", "#if 1\nint x;",
-                           "void test() { [](auto){ return }; }", "int a[", "struct A { A() : x( }; ", "void f() { Unknown x(1, 2), y{3, {4}}; Unknown z = {1, {2}}; }",
-                           "template <class T> void f() { T x(1, 2); typename T::type y{1, {2, 3}}; Unknown<T> z(1, 2); }", "void f(auto... x) { (x + ..."})
+  for (const char* code :
+       {"", "}}}}", "void test() { if (", "template <class T", "class A { class B {", "#if 1\nint x;",
+        "void test() { [](auto){ return }; }", "int a[", "struct A { A() : x( }; ",
+        "void f() { Unknown x(1, 2), y{3, {4}}; Unknown z = {1, {2}}; }",
+        "template <class T> void f() { T x(1, 2); typename T::type y{1, {2, 3}}; Unknown<T> z(1, 2); }",
+        "void f(auto... x) { (x + ..."})
     EXPECT_NE(parse(code).status, "failed") << code;
 }
 
 TEST(Extract, OtherEncodingsFail) {
-  for (const std::string& code : {std::string("\xff\xfe"), std::string("\xfe\xff\0i", 4), std::string("\0\0\xfe\xff", 4)})
+  for (const std::string& code :
+       {std::string("\xff\xfe"), std::string("\xfe\xff\0i", 4), std::string("\0\0\xfe\xff", 4)})
     EXPECT_EQ(parse(code).status, "failed");
-  EXPECT_EQ(parse("\xef\xbb\xbfvoid f(); void test() { f(); }").status, "full") << "UTF-8 with a byte order mark";
+  EXPECT_EQ(parse("\xef\xbb\xbfvoid f(); void test() { f(); }").status, "full")
+      << "UTF-8 with a byte order mark";
 }
 
 TEST(Extract, UnknownNamespacesKeepTheirStatements) {
@@ -178,7 +196,8 @@ TEST(Extract, UnknownNamespacesKeepTheirStatements) {
   EXPECT_EQ(call(test, "cv::cuda::setDevice").arguments.size(), 1u);
   EXPECT_FALSE(call(test, "torch::cumsum").resolved);
   std::set<std::int64_t> seen;
-  for (const Event* each : events(test, Kind::call, "helper")) seen.insert(each->arguments.at(0).integer);
+  for (const Event* each : events(test, Kind::call, "helper"))
+    seen.insert(each->arguments.at(0).integer);
   EXPECT_EQ(seen, (std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(unit.missing_headers, std::vector<std::string>{"opencv2/opencv.hpp"});
 }
@@ -194,7 +213,8 @@ TEST(Extract, UnusableCommandLineFails) {
 
 TEST(Extract, GraphsCanBeLeftOut) {
   ParseRequest request;
-  request.directory = "/", request.root = "/code", request.main_file = "/code/main.cpp", request.graphs = false;
+  request.directory = "/", request.root = "/code", request.main_file = "/code/main.cpp",
+  request.graphs = false;
   request.command = {"clang++", "-fsyntax-only", "/code/main.cpp"};
   request.virtual_files["/code/main.cpp"] = "int g(); void test() { g(); }";
   const TranslationUnit unit = extract(request);
@@ -203,7 +223,8 @@ TEST(Extract, GraphsCanBeLeftOut) {
 }
 
 TEST(Extract, FactsSurviveJson) {
-  const std::string once = to_json(parse("#include <vector>\nint g(int); void test(std::vector<int> v) { for (int x : v) if (x) g(x); }"));
+  const std::string once = to_json(
+      parse("#include <vector>\nint g(int); void test(std::vector<int> v) { for (int x : v) if (x) g(x); }"));
   EXPECT_EQ(to_json(from_json(once, "test")), once);
 }
 

@@ -11,21 +11,25 @@ namespace {
 TranslationUnit full_unit() {
   TranslationUnit unit;
   unit.main_file = "a.cpp", unit.language = "cuda", unit.status = "partial", unit.reason = "r \"q\"\n";
-  unit.missing_headers = {"x.h"}, unit.errors = 3, unit.flags = {"-ffast-math"}, unit.libtorch_version = "2.11.0";
+  unit.missing_headers = {"x.h"}, unit.errors = 3, unit.flags = {"-ffast-math"},
+  unit.libtorch_version = "2.11.0";
   unit.cuda_version = "13.0", unit.inferred_flags = true, unit.includes = {"torch/torch.h"};
   unit.files = {{"a.cpp", true}, {"/usr/x.h", false}};
   Value value;
-  value.kind = Value::Kind::compound, value.text = "+", value.id = "u", value.type = "int", value.integer = -7;
+  value.kind = Value::Kind::compound, value.text = "+", value.id = "u", value.type = "int",
+  value.integer = -7;
   value.floating = 0.1, value.event = 2, value.source = "a+b", value.operands.resize(2);
   value.operands[1].integer = std::numeric_limits<std::int64_t>::min();
   Event event;
   event.kind = Event::Kind::access, event.range = {{1, 2, 3, 4}, {1, 2, 9, 10}}, event.name = {0, 5, 6, 7};
   event.callee = "c", event.callee_usr = "cu", event.resolved = false, event.external = true;
-  event.template_arguments = {"int"}, event.receiver = value, event.arguments = {value, {}}, event.result_type = "float";
+  event.template_arguments = {"int"}, event.receiver = value, event.arguments = {value, {}},
+  event.result_type = "float";
   event.result_used = true, event.launch = true, event.configuration = {value}, event.variable = "v";
   event.variable_id = "vi", event.text = "=", event.macro = "M";
   Function function;
-  function.usr = "fu", function.name = "f", function.range = event.range, function.parameters = {{"p", "int", "pu"}};
+  function.usr = "fu", function.name = "f", function.range = event.range,
+  function.parameters = {{"p", "int", "pu"}};
   function.result_type = "void", function.is_main = function.is_constructor = function.is_lambda = true;
   function.is_kernel = function.is_device = function.is_template_pattern = true, function.owner = "o";
   function.entry = 1, function.events = {event};
@@ -57,7 +61,8 @@ TEST(FactsJson, DefaultsAreLeftOut) {
 TEST(FactsJson, NumbersThatJsonLacksSurvive) {
   TranslationUnit unit = full_unit();
   Value& value = unit.functions[0].events[0].arguments[0];
-  for (double number : {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -0.0, 5e-324}) {
+  for (double number :
+       {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), -0.0, 5e-324}) {
     value.floating = number;
     EXPECT_EQ(from_json(to_json(unit), "t").functions[0].events[0].arguments[0].floating, number);
   }
@@ -74,11 +79,14 @@ TEST(FactsJson, BytesThatAreNoUtf8DoNotFail) {
 TEST(FactsJson, MalformedInputIsRefusedWithItsOrigin) {
   const std::string head = R"({"schema":"reprobe-facts/1",)";
   for (const std::string& text :
-       {std::string(), std::string("{"), std::string("[]"), std::string("{}"), std::string(R"({"schema":"reprobe-facts/2"})"),
-        head + R"("unknown":1})", head + R"("errors":-1})", head + R"("errors":"1"})", head + R"("errors":4294967296})",
-        head + R"("functions":{}})", head + R"("functions":[{"events":[{"k":7}]}]})",
-        head + R"("functions":[{"events":[{"n":[1,2,3]}]}]})", head + R"("functions":[{"events":[{"n":[9,1,1,0]}]}]})",
-        head + R"("functions":[{"blocks":[{"e":[0]}]}]})", head + R"("functions":[{"blocks":[{"to":[{"b":1}]}]}]})",
+       {std::string(), std::string("{"), std::string("[]"), std::string("{}"),
+        std::string(R"({"schema":"reprobe-facts/2"})"), head + R"("unknown":1})", head + R"("errors":-1})",
+        head + R"("errors":"1"})", head + R"("errors":4294967296})", head + R"("functions":{}})",
+        head + R"("functions":[{"events":[{"k":7}]}]})",
+        head + R"("functions":[{"events":[{"n":[1,2,3]}]}]})",
+        head + R"("functions":[{"events":[{"n":[9,1,1,0]}]}]})",
+        head + R"("functions":[{"blocks":[{"e":[0]}]}]})",
+        head + R"("functions":[{"blocks":[{"to":[{"b":1}]}]}]})",
         head + R"("functions":[{"in":3,"blocks":[{}]}]})"}) {
     try {
       from_json(text, "origin.json");
@@ -91,7 +99,8 @@ TEST(FactsJson, MalformedInputIsRefusedWithItsOrigin) {
 
 TEST(FactsJson, DeepNestingIsRefused) {
   std::string text = R"({"schema":"reprobe-facts/1","functions":[{"events":[{"a":[)", tail = "]}]}]}";
-  for (int i = 0; i < 5000; ++i) text += R"({"o":[)", tail = "]}" + tail;
+  for (int i = 0; i < 5000; ++i)
+    text += R"({"o":[)", tail = "]}" + tail;
   EXPECT_THROW(from_json(text + tail, "deep"), Error);
 }
 

@@ -10,7 +10,8 @@ using Kind = Event::Kind;
 
 const Edge& edge(const Block& block, bool when) {
   for (const Edge& edge : block.successors)
-    if (edge.condition && edge.when == when) return edge;
+    if (edge.condition && edge.when == when)
+      return edge;
   throw std::runtime_error("no such edge");
 }
 
@@ -19,7 +20,8 @@ std::set<std::uint32_t> reachable(const Function& function, std::uint32_t from) 
   std::set<std::uint32_t> seen;
   std::function<void(std::uint32_t)> go = [&](std::uint32_t block) {
     for (const Edge& edge : function.blocks[block].successors)
-      if (seen.insert(edge.block).second) go(edge.block);
+      if (seen.insert(edge.block).second)
+        go(edge.block);
   };
   go(from);
   return seen;
@@ -27,16 +29,20 @@ std::set<std::uint32_t> reachable(const Function& function, std::uint32_t from) 
 
 void expect_each_event_placed(const Function& function) {
   std::set<std::uint32_t> placed;
-  for (const Block& block : function.blocks) placed.insert(block.events.begin(), block.events.end());
-  for (const Event& event : function.events) EXPECT_TRUE(placed.contains(event.id)) << event.callee << event.text;
+  for (const Block& block : function.blocks)
+    placed.insert(block.events.begin(), block.events.end());
+  for (const Event& event : function.events)
+    EXPECT_TRUE(placed.contains(event.id)) << event.callee << event.text;
 }
 
 TEST(Graph, BranchesCarryTheirCondition) {
-  const TranslationUnit unit = parse("void a(); void b(); void c(); void test(bool flag) { if (flag) a(); else b(); c(); }");
+  const TranslationUnit unit =
+      parse("void a(); void b(); void c(); void test(bool flag) { if (flag) a(); else b(); c(); }");
   const Function& test = function(unit, "test");
   const Block* branch = nullptr;
   for (const Block& block : test.blocks)
-    if (block.successors.size() == 2) branch = &block;
+    if (block.successors.size() == 2)
+      branch = &block;
   ASSERT_NE(branch, nullptr);
   EXPECT_EQ(edge(*branch, true).condition->text, "test::flag");
   EXPECT_EQ(edge(*branch, true).block, block_of(test, call(test, "a")).id);
@@ -86,7 +92,8 @@ TEST(Graph, GuardsEndWithTheirScope) {
   EXPECT_EQ(end.variable_id, event(test, Kind::construct, "Guard::Guard").variable_id);
   int places = 0;
   for (const Block& block : test.blocks)
-    for (std::uint32_t each : block.events) places += each == end.id;
+    for (std::uint32_t each : block.events)
+      places += each == end.id;
   EXPECT_EQ(places, 2) << "at the return and at the end of the scope";
   const Block& block = block_of(test, call(test, "b"));
   const auto position = [&](const Event& event) {
@@ -97,22 +104,24 @@ TEST(Graph, GuardsEndWithTheirScope) {
 }
 
 TEST(Graph, SwitchesHaveLabels) {
-  const TranslationUnit unit = parse("void a(); void b(); enum E { one, two }; void test(E e) { switch (e) { case one: a(); break; default: b(); } }");
+  const TranslationUnit unit = parse("void a(); void b(); enum E { one, two }; void test(E e) { switch (e) { "
+                                     "case one: a(); break; default: b(); } }");
   const Function& test = function(unit, "test");
   std::set<std::string> labels;
   for (const Block& block : test.blocks)
     for (const Edge& edge : block.successors)
       if (edge.condition) {
-      labels.insert(edge.label);
-      EXPECT_EQ(edge.condition->text, "test::e");
-    }
+        labels.insert(edge.label);
+        EXPECT_EQ(edge.condition->text, "test::e");
+      }
   EXPECT_EQ(labels, (std::set<std::string>{"one", "default"}));
 }
 
 TEST(Graph, HandlersCanBeReached) {
   const TranslationUnit unit = parse("void a(); void b(); void test() { try { a(); } catch (...) { b(); } }");
   const Function& test = function(unit, "test");
-  EXPECT_TRUE(reachable(test, block_of(test, call(test, "a")).id).contains(block_of(test, call(test, "b")).id));
+  EXPECT_TRUE(
+      reachable(test, block_of(test, call(test, "a")).id).contains(block_of(test, call(test, "b")).id));
 }
 
 TEST(Graph, EvaluationOrderInsideAnExpression) {
@@ -123,7 +132,8 @@ TEST(Graph, EvaluationOrderInsideAnExpression) {
 }
 
 TEST(Graph, ConstructorInitialisersComeFirst) {
-  const TranslationUnit unit = parse("int g(); void h(); struct A { int n; int m = 2; A() : n(g()) { h(); } };");
+  const TranslationUnit unit =
+      parse("int g(); void h(); struct A { int n; int m = 2; A() : n(g()) { h(); } };");
   const Function& a = function(unit, "A::A");
   const Block& block = block_of(a, call(a, "h"));
   ASSERT_EQ(block.events.size(), 4u);

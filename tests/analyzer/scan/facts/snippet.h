@@ -22,35 +22,43 @@ struct Snippet {
     request.directory = "/";
     request.main_file = "/code/main.cpp";
     request.root = "/code";
-    request.command = {"clang++", "-fsyntax-only", "-resource-dir", find_toolchain({}, {}).clang_resources.string(),
-                       "-isystem", "/code/system"};
+    request.command = {"clang++",       "-fsyntax-only",
+                       "-resource-dir", find_toolchain({}, {}).clang_resources.string(),
+                       "-isystem",      "/code/system"};
     request.command.insert(request.command.end(), arguments.begin(), arguments.end());
     request.command.push_back("/code/main.cpp");
     request.virtual_files["/code/main.cpp"] = code;
-    for (const auto& [path, text] : files) request.virtual_files["/code/" + path] = text;
+    for (const auto& [path, text] : files)
+      request.virtual_files["/code/" + path] = text;
     return extract(request);
   }
 };
 
-inline TranslationUnit parse(const std::string& code) { return Snippet().parse(code); }
+inline TranslationUnit parse(const std::string& code) {
+  return Snippet().parse(code);
+}
 
 inline const Function& function(const TranslationUnit& unit, const std::string& name) {
   for (const Function& function : unit.functions)
-    if (function.name == name) return function;
+    if (function.name == name)
+      return function;
   throw std::runtime_error("no function " + name);
 }
 
-inline std::vector<const Event*> events(const Function& function, Event::Kind kind, const std::string& callee = {}) {
+inline std::vector<const Event*> events(const Function& function, Event::Kind kind,
+                                        const std::string& callee = {}) {
   std::vector<const Event*> out;
   for (const Event& event : function.events)
-    if (event.kind == kind && (callee.empty() || event.callee == callee)) out.push_back(&event);
+    if (event.kind == kind && (callee.empty() || event.callee == callee))
+      out.push_back(&event);
   return out;
 }
 
 /// The only such event.
 inline const Event& event(const Function& function, Event::Kind kind, const std::string& callee = {}) {
   const auto found = events(function, kind, callee);
-  if (found.size() != 1) throw std::runtime_error(std::to_string(found.size()) + " events " + callee);
+  if (found.size() != 1)
+    throw std::runtime_error(std::to_string(found.size()) + " events " + callee);
   return *found.front();
 }
 
@@ -62,11 +70,14 @@ inline const Event& call(const Function& function, const std::string& callee) {
 inline const Block& block_of(const Function& function, const Event& event) {
   for (const Block& block : function.blocks)
     for (std::uint32_t each : block.events)
-      if (each == event.id) return block;
+      if (each == event.id)
+        return block;
   throw std::runtime_error("event in no block");
 }
 
 /// First argument of the only call of `f` in `void test()`.
-inline Value argument(const TranslationUnit& unit) { return call(function(unit, "test"), "f").arguments.at(0); }
+inline Value argument(const TranslationUnit& unit) {
+  return call(function(unit, "test"), "f").arguments.at(0);
+}
 
 } // namespace reprobe::scan

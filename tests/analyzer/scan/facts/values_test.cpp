@@ -30,8 +30,9 @@ TEST(Values, FloatingAndBoolean) {
 }
 
 TEST(Values, EnumeratorsKeepTheirNames) {
-  const Value scoped = of("namespace c10 { enum class Device { CPU, CUDA }; constexpr Device kCUDA = Device::CUDA; }",
-                          "c10::kCUDA", "c10::Device");
+  const Value scoped =
+      of("namespace c10 { enum class Device { CPU, CUDA }; constexpr Device kCUDA = Device::CUDA; }",
+         "c10::kCUDA", "c10::Device");
   EXPECT_EQ(scoped.kind, Kind::enumerator);
   EXPECT_EQ(scoped.text, "c10::Device::CUDA");
   EXPECT_EQ(scoped.integer, 1);
@@ -79,7 +80,8 @@ TEST(Values, ImplicitConversionsAreSeenThrough) {
 }
 
 TEST(Values, BracedLists) {
-  const Value list = of("#include <initializer_list>\nstruct Sizes { Sizes(std::initializer_list<long>); };", "{64, 3}", "Sizes");
+  const Value list = of("#include <initializer_list>\nstruct Sizes { Sizes(std::initializer_list<long>); };",
+                        "{64, 3}", "Sizes");
   ASSERT_EQ(list.operands.size(), 2u);
   EXPECT_EQ(list.text, "{}");
   EXPECT_EQ(list.operands[0].integer, 64);
@@ -129,13 +131,16 @@ TEST(Values, FunctionsAndLambdas) {
 TEST(Values, TypesOfUndeclaredThingsAreNoEvidence) {
   const TranslationUnit unit = parse("void f(int); void test() { Unknown x = 3; f(x); }");
   for (const Event* each : events(function(unit, "test"), Event::Kind::call))
-    for (const Value& value : each->arguments) EXPECT_EQ(value.type, "") << value.source;
+    for (const Value& value : each->arguments)
+      EXPECT_EQ(value.type, "") << value.source;
   EXPECT_EQ(unit.status, "partial");
 }
 
 TEST(Values, LongSourceIsCut) {
-  const Value value = of("extern int a;", "a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a +"
-                                          " a + a + a + a + a + a + a + a + a + a + a + a + a + a + a", "int");
+  const Value value = of("extern int a;",
+                         "a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a + a +"
+                         " a + a + a + a + a + a + a + a + a + a + a + a + a + a + a",
+                         "int");
   EXPECT_LE(value.source.size(), 120u);
   EXPECT_EQ(value.source.substr(0, 9), "a + a + a");
 }
