@@ -109,7 +109,13 @@ void read_measured(const json& line, Process& process) {
     entry.differing_share = entry.max_ulp = entry.max_absolute = entry.max_relative = 0;
     entry.outputs.clear();
   }
-  if (weight(entry) >= weight(found->second.entry)) found->second.entry = std::move(entry);
+  report::Measurement& known = found->second.entry;
+  if (known.rounds > 0 || !known.reason.empty()) { // several calls of the signature were examined
+    report::Measurement& kept = weight(entry) >= weight(known) ? entry : known;
+    const report::Measurement& other = &kept == &entry ? known : entry;
+    if (kept.reason.empty() && other.verdict == "not-examined") kept.reason = "in another call: " + other.reason;
+  }
+  if (weight(entry) >= weight(known)) known = std::move(entry);
 }
 
 Process read_journal(const fs::path& path) {

@@ -43,8 +43,10 @@ shopt -s nullglob
 for sample in "$build"/samples/*-planted "$build"/samples/*-clean; do
   [ -f "$sample" ] && [ -x "$sample" ] || continue
   name=$(basename "$sample")
+  arguments=()
+  case $name in image-classifier-*) arguments=(--data "$results/images") ;; esac
   say "measuring $name"
-  (cd "$results" && timeout 240 "$build/bin/reprobe" run -o "$results/$name.json" --budget 60 -- "$sample" >"$results/$name.out" 2>"$results/$name.err")
+  (cd "$results" && timeout 240 "$build/bin/reprobe" run -o "$results/$name.json" --budget 60 -- "$sample" "${arguments[@]}" >"$results/$name.out" 2>"$results/$name.err")
   code=$?
   tail -n 1 "$results/$name.err" | sed 's/^/[gpu]   /' >&2
   [ $code -eq 0 ] || { say "$name ended with $code"; tail -n 20 "$results/$name.err" >&2; failed=1; }

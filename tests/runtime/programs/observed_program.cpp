@@ -47,7 +47,9 @@ struct Net : torch::nn::Module {
     at::Tensor x = convolution(images); // line: convolution
     x = torch::relu(norm(x));
     x = torch::dropout(torch::max_pool2d(x, 2), 0.3, is_training());
-    return linear(torch::cat({x.flatten(1), embedding(kinds)}, 1)); // line: linear
+    at::Tensor extra = embedding(kinds); // line: embedding
+    x = linear(torch::cat({x.flatten(1), extra}, 1)); // line: linear
+    return x;
   }
 };
 
