@@ -192,21 +192,49 @@ std::string distance_of(const Measurement& entry) {
   return text + fmt::format(", {:.3g} absolute, {:.3g} relative", entry.max_absolute, entry.max_relative);
 }
 
+namespace {
+
+// CUDA counts 13000 for 13.0, cuDNN 91900 for 9.19.0 (8907 for 8.9.7 before version 9).
+std::string cuda_version(std::int64_t version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+std::string cudnn_version(std::int64_t version) {
+  const std::int64_t major = version >= 90000 ? 10000 : 1000;
+  return fmt::format("{}.{}.{}", version / major, version % major / 100, version % 100);
+}
+
+std::string text_at(const nlohmann::json& environment, const char* key) {
+  const auto found = environment.find(key);
+  return found != environment.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string processor_of(const nlohmann::json& environment) {
+  const std::string device = text_at(environment, "device");
+  if (!device.empty()) return device;
+  const auto in_use = environment.find("cuda_in_use");
+  const auto gpus = environment.find("gpus");
+  if (in_use != environment.end() && *in_use == true && gpus != environment.end() && gpus->is_array() && !gpus->empty() &&
+      gpus->front().is_string())
+    return gpus->front().get<std::string>() + (gpus->size() > 1 ? fmt::format(" (one of {})", gpus->size()) : "");
+  return text_at(environment, "cpu");
+}
+
+} // namespace
+
 std::string environment_line(const Measurements& measurements) {
   const nlohmann::json& environment = measurements.environment;
-  std::string line;
-  const auto add = [&](const char* key, const char* label) {
-    if (!environment.is_object() || !environment.contains(key)) return;
-    const nlohmann::json& value = environment[key];
-    const std::string text = value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
-    if (!text.empty()) line += (line.empty() ? "" : ", ") + std::string(label) + text;
+  if (!environment.is_object()) return "environment not recorded";
+  std::string line = processor_of(environment);
+  const auto add = [&](const std::string& label, const std::string& text) {
+    if (!text.empty()) line += (line.empty() ? "" : ", ") + label + text;
   };
-  add("device", "");
-  add("libtorch", "LibTorch ");
-  add("cuda", "CUDA ");
-  add("cudnn", "cuDNN ");
-  add("driver", "driver ");
-  add("cpu", "");
+  const auto add_version = [&](const char* key, const char* label, std::string (*format)(std::int64_t)) {
+    const auto found = environment.find(key);
+    if (found != environment.end() && found->is_number_integer() && found->get<std::int64_t>() > 0)
+      add(label, format(found->get<std::int64_t>()));
+  };
+  add("LibTorch ", text_at(environment, "libtorch"));
+  add_version("cuda_runtime", "CUDA ", cuda_version);
+  add_version("cudnn", "cuDNN ", cudnn_version);
+  if (environment.value("cuda_in_use", nlohmann::json(false)) == true) add("driver ", text_at(environment, "driver"));
   return line.empty() ? "environment not recorded" : line;
 }
 

@@ -41,6 +41,18 @@ TEST(RenderText, ControlCharactersFromTheProgramDoNotReachTheTerminal) {
   EXPECT_NE(text.find("name\\x1b[31m\\x0anext"), std::string::npos) << text;
 }
 
+TEST(EnvironmentLine, NamesTheProcessorThatWasUsedAndTheProgramsVersions) {
+  Measurements measurements;
+  EXPECT_EQ(environment_line(measurements), "environment not recorded");
+  measurements.environment = {{"cpu", "Some CPU"}, {"gpus", {"NVIDIA H200", "NVIDIA H200"}}, {"libtorch", "2.11.0"},
+                              {"cuda_runtime", 13000}, {"cudnn", 91900}, {"driver", "580.1"}, {"cuda_in_use", true}};
+  EXPECT_EQ(environment_line(measurements), "NVIDIA H200 (one of 2), LibTorch 2.11.0, CUDA 13.0, cuDNN 9.19.0, driver 580.1");
+  measurements.environment["cuda_in_use"] = false;
+  measurements.environment.erase("cuda_runtime");
+  measurements.environment["cudnn"] = 8907;
+  EXPECT_EQ(environment_line(measurements), "Some CPU, LibTorch 2.11.0, cuDNN 8.9.7");
+}
+
 TEST(RenderHtml, EverythingFromTheProgramIsEscaped) {
   Rendered input = one_of_each();
   input.findings.findings[0].message = "<script>alert('x')</script>";
