@@ -42,7 +42,13 @@ bool reached_through(const Finding& finding, const Measurement& entry) {
   });
 }
 
+// A finding inside an operator's own implementation names that operator: wherever the program calls it, it runs this line.
+bool implements(const Finding& finding, const Measurement& entry) {
+  return !entry.op.empty() && !entry.op.starts_with("aten::") && names_operator(finding, entry);
+}
+
 bool joins(const Finding& finding, const Measurement& entry) {
+  if (implements(finding, entry)) return true;
   if (!in_range(finding.source, entry)) return false;
   return names_operator(finding, entry) || reached_through(finding, entry);
 }

@@ -52,6 +52,14 @@ TEST(Join, AnOperatorInsideTheFlaggedOneCounts) {
   EXPECT_EQ(state_of(finding, inner), State::varies);
 }
 
+TEST(Join, AFindingInsideAnOperatorsImplementationMeetsItsCalls) {
+  Finding finding = index_add_at("voxel_pool.cpp", 43);
+  finding.operators = {"voxel::pool"};
+  EXPECT_EQ(state_of(finding, measured("voxel::pool", "network.h", 24, 19)), State::varies);
+  EXPECT_EQ(state_of(finding, measured("voxel::other", "network.h", 24, 19)), State::varies_unflagged);
+  EXPECT_EQ(state_of(index_add_at("a.cpp", 1), measured("aten::index_add", "b.cpp", 2, 1)), State::not_run);
+}
+
 TEST(Join, VaryingWithoutFindingIsListedOnceAtTheOperatorToBlame) {
   Measurement caller = measured("aten::outer", "a.cpp", 5, 4);
   caller.blamed = false;
