@@ -64,7 +64,8 @@ private:
 
   void from_methods(FunctionRef in, const std::string& id, int depth) {
     for (const Event& event : in.function->events)
-      if (event.kind == Event::Kind::call && event.receiver && event.receiver->id == id)
+      // `options.mode(x);` changes the variable; `options.dtype(t)` as an argument makes another object.
+      if (event.kind == Event::Kind::call && !event.result_used && event.receiver && event.receiver->id == id)
         for (const Value& argument : event.arguments) go(in, argument, depth + 1);
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 
 namespace reprobe::scan {
 namespace {
@@ -82,7 +83,19 @@ std::vector<const Event*> body_of(const Function& function, const Event& iterate
                        [&](std::uint32_t index) { return index < function.events.size() && function.events[index].id == iterate.id; });
   });
   if (head == function.blocks.end()) return body;
-  for (std::uint32_t id : loop_blocks(function, head->id))
+  // A range-based for evaluates its range before the loop: the head is what follows.
+  std::uint32_t start = head->id;
+  std::set<std::uint32_t> blocks = loop_blocks(function, start);
+  const bool follows = iterate.text == "range-for";
+  for (int step = 0; step < 8 && (follows || blocks.size() < 2); ++step) {
+    const auto block = std::find_if(function.blocks.begin(), function.blocks.end(), [&](const Block& b) { return b.id == start; });
+    if (block == function.blocks.end() || block->successors.size() != 1) break;
+    start = block->successors[0].block;
+    blocks = loop_blocks(function, start);
+    if (blocks.size() > 1) break;
+  }
+  if (blocks.size() < 2) return body;
+  for (std::uint32_t id : blocks)
     for (const Block& block : function.blocks)
       if (block.id == id)
         for (std::uint32_t index : block.events)
@@ -100,7 +113,13 @@ std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, c
     if (event->kind == Event::Kind::assign && event->receiver && (event->text == "++" || event->text == "+=") &&
         is_integer_type(event->receiver->type) && !is_declared_in(body, event->receiver->id))
       counters.insert(event->receiver->id);
-  const auto outside = [&](const Value* root) { return root && !root->id.empty() && !is_declared_in(body, root->id); };
+  // A field of something that the loop made, or of the element itself, is not outside.
+  const std::function<bool(const Value*)> outside = [&](const Value* root) {
+    if (!root || root->id.empty() || is_declared_in(body, root->id)) return false;
+    for (const Value& object : root->operands)
+      if (const Value* base = root_variable(function, object); base && !base->id.empty() && !outside(base)) return false;
+    return true;
+  };
   for (const Event* event : body) {
     const Value* root = event->receiver ? root_variable(function, *event->receiver) : nullptr;
     const std::string name = last_part(event->callee);

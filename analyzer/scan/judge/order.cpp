@@ -86,10 +86,8 @@ void judge_loop(const Context& context, FunctionRef in, const Event& iterate, co
   if (!sequence.row) return;
   if (sequence.row->value("only-pointer-keys", false)) {
     const std::vector<std::string> arguments = template_arguments_of(sequence.type);
-    const bool own_order = std::any_of(arguments.begin(), arguments.end(), [](const std::string& a) {
-      return a.find("std::less<") == std::string::npos && (a.find("less") != std::string::npos || a.find("ompar") != std::string::npos ||
-                                                           a.find("(lambda") != std::string::npos);
-    });
+    const std::size_t comparison = plain_name(sequence.type).find("map") != std::string::npos ? 2 : 1;
+    const bool own_order = arguments.size() > comparison && arguments[comparison].find("std::less<") == std::string::npos;
     if (!is_pointer_key(sequence.type) || own_order) return;
   }
   for (const OrderEffect& effect : order_effects(context, in, iterate)) {

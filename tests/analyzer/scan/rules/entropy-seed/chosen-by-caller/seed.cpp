@@ -1,0 +1,3 @@
+#include <cstdlib>
+
+void start(unsigned seed) { std::srand(seed); }

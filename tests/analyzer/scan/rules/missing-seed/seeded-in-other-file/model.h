@@ -1,0 +1,4 @@
+#pragma once
+#include <torch/torch.h>
+
+torch::nn::Sequential make_model();
