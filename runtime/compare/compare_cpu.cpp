@@ -21,16 +21,18 @@ void hash_bytes(const unsigned char* bytes, std::uint64_t count, std::uint64_t h
 }
 
 template <class Element>
-void measure_distances(const void* reference, const void* result, std::uint64_t elements, std::uint8_t* ever_differs,
-                       Comparison& comparison) {
+void measure_distances(const void* reference, const void* result, std::uint64_t elements,
+                       std::uint8_t* ever_differs, Comparison& comparison) {
   using Word = typename Element::Word;
   for (std::uint64_t i = 0; i < elements; ++i) {
     Word a, b;
     std::memcpy(&a, static_cast<const unsigned char*>(reference) + i * sizeof(Word), sizeof(Word));
     std::memcpy(&b, static_cast<const unsigned char*>(result) + i * sizeof(Word), sizeof(Word));
-    if (a == b) continue;
+    if (a == b)
+      continue;
     ++comparison.differing;
-    if (ever_differs) ever_differs[i] = 1;
+    if (ever_differs)
+      ever_differs[i] = 1;
     const element::Distance d = Element::distance(a, b);
     comparison.nan_mismatches += d.nan_mismatch;
     comparison.max_ulp = element::larger(comparison.max_ulp, d.ulp);
@@ -46,7 +48,8 @@ Comparison compare_cpu(const void* reference, const void* result, std::uint64_t 
   Comparison comparison;
   const std::uint64_t bytes = elements * size_of(type);
   hash_bytes(static_cast<const unsigned char*>(result), bytes, comparison.hash);
-  if (bytes == 0 || std::memcmp(reference, result, bytes) == 0) return comparison;
+  if (bytes == 0 || std::memcmp(reference, result, bytes) == 0)
+    return comparison;
   element::with_type(type, [&](auto element_type) {
     measure_distances<decltype(element_type)>(reference, result, elements, ever_differs, comparison);
   });
@@ -55,7 +58,8 @@ Comparison compare_cpu(const void* reference, const void* result, std::uint64_t 
 
 std::uint64_t count_marked(const std::uint8_t* mask, std::uint64_t elements) {
   std::uint64_t count = 0;
-  for (std::uint64_t i = 0; i < elements; ++i) count += mask[i] != 0;
+  for (std::uint64_t i = 0; i < elements; ++i)
+    count += mask[i] != 0;
   return count;
 }
 

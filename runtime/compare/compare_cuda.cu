@@ -16,10 +16,13 @@ struct Totals {
   unsigned long long hash[2], differing, nan_mismatches, max_ulp, max_absolute, max_relative;
 };
 
-__device__ unsigned long long bits(double value) { return __double_as_longlong(value); }
+__device__ unsigned long long bits(double value) {
+  return __double_as_longlong(value);
+}
 
 __device__ unsigned long long warp_sum(unsigned long long value) {
-  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
+  for (int step = 16; step > 0; step /= 2)
+    value += __shfl_down_sync(0xffffffffu, value, step);
   return value;
 }
 
@@ -36,14 +39,15 @@ __global__ void hash_kernel(const unsigned char* bytes, unsigned long long count
   const unsigned long long words = (count + 7) / 8;
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes) % 8 == 0;
   const unsigned long long stride = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
-  for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < words;
-       i += stride) {
+  for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < words; i += stride) {
     std::uint64_t word = 0;
     const unsigned long long left = count - 8 * i;
     if (aligned && left >= 8) {
       word = reinterpret_cast<const std::uint64_t*>(bytes)[i];
     } else {
-      for (unsigned long long k = 0; k < 8 && k < left; ++k) word |= std::uint64_t(bytes[8 * i + k]) << (8 * k);
+      for (unsigned long long k = 0; k < 8 && k < left; ++k)
+        word |= std::uint64_t(bytes[8 * i + k]) << (8 * k);
     }
     element::add_word(word, i, low, high);
   }
@@ -60,12 +64,14 @@ __global__ void distance_kernel(const typename Element::Word* reference, const t
   unsigned long long differing = 0, nan_mismatches = 0;
   double ulp = 0, absolute = 0, relative = 0;
   const unsigned long long stride = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
-  for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
-       i += stride) {
+  for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < elements; i += stride) {
     const typename Element::Word a = reference[i], b = result[i];
-    if (a == b) continue;
+    if (a == b)
+      continue;
     ++differing;
-    if (ever_differs) ever_differs[i] = 1;
+    if (ever_differs)
+      ever_differs[i] = 1;
     const element::Distance d = Element::distance(a, b);
     nan_mismatches += d.nan_mismatch;
     ulp = element::larger(ulp, d.ulp);
@@ -85,8 +91,9 @@ __global__ void distance_kernel(const typename Element::Word* reference, const t
   }
 }
 
-__global__ void equal_kernel(const uint4* a, const uint4* b, unsigned long long chunks, const unsigned char* a_tail,
-                             const unsigned char* b_tail, unsigned tail, int* differs) {
+__global__ void equal_kernel(const uint4* a, const uint4* b, unsigned long long chunks,
+                             const unsigned char* a_tail, const unsigned char* b_tail, unsigned tail,
+                             int* differs) {
   const unsigned long long stride = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
   const unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   unsigned difference = 0;
@@ -94,16 +101,19 @@ __global__ void equal_kernel(const uint4* a, const uint4* b, unsigned long long 
     const uint4 x = a[i], y = b[i];
     difference |= (x.x ^ y.x) | (x.y ^ y.y) | (x.z ^ y.z) | (x.w ^ y.w);
   }
-  if (first < tail) difference |= a_tail[first] ^ b_tail[first];
-  if (difference) *differs = 1;
+  if (first < tail)
+    difference |= a_tail[first] ^ b_tail[first];
+  if (difference)
+    *differs = 1;
 }
 
 __global__ void equal_bytes_kernel(const unsigned char* a, const unsigned char* b, unsigned long long count,
                                    int* differs) {
   const unsigned long long stride = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
-  for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += stride)
-    if (a[i] != b[i]) *differs = 1;
+  for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < count; i += stride)
+    if (a[i] != b[i])
+      *differs = 1;
 }
 
 unsigned grid(unsigned long long work) {
@@ -112,22 +122,29 @@ unsigned grid(unsigned long long work) {
 }
 
 /// Device memory for one result, freed on the stream that used it.
-template <class T> struct OnDevice {
+template <class T>
+struct OnDevice {
   T* data = nullptr;
   cudaStream_t stream;
   explicit OnDevice(cudaStream_t stream) : stream(stream) {}
   OnDevice(const OnDevice&) = delete;
   OnDevice& operator=(const OnDevice&) = delete;
-  ~OnDevice() { if (data) cudaFreeAsync(data, stream); }
+  ~OnDevice() {
+    if (data)
+      cudaFreeAsync(data, stream);
+  }
   cudaError_t make() {
     cudaError_t error = cudaMallocAsync(reinterpret_cast<void**>(&data), sizeof(T), stream);
-    if (error == cudaSuccess) error = cudaMemsetAsync(data, 0, sizeof(T), stream);
+    if (error == cudaSuccess)
+      error = cudaMemsetAsync(data, 0, sizeof(T), stream);
     return error;
   }
   cudaError_t fetch(T* to) {
     cudaError_t error = cudaGetLastError();
-    if (error == cudaSuccess) error = cudaMemcpyAsync(to, data, sizeof(T), cudaMemcpyDeviceToHost, stream);
-    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+    if (error == cudaSuccess)
+      error = cudaMemcpyAsync(to, data, sizeof(T), cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess)
+      error = cudaStreamSynchronize(stream);
     return error;
   }
 };
@@ -141,22 +158,25 @@ double as_double(unsigned long long value) {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) int reprobe_equal_cuda(const void* reference, const void* result,
-                                                                          std::uint64_t bytes, void* stream_handle,
-                                                                          int* equal) {
+extern "C" __attribute__((visibility("default"))) int reprobe_equal_cuda(const void* reference,
+                                                                         const void* result,
+                                                                         std::uint64_t bytes,
+                                                                         void* stream_handle, int* equal) {
   *equal = 1;
-  if (bytes == 0) return cudaSuccess;
+  if (bytes == 0)
+    return cudaSuccess;
   const auto stream = static_cast<cudaStream_t>(stream_handle);
   OnDevice<int> differs(stream);
   cudaError_t error = differs.make();
-  if (error != cudaSuccess) return error;
+  if (error != cudaSuccess)
+    return error;
   const auto* a = static_cast<const unsigned char*>(reference);
   const auto* b = static_cast<const unsigned char*>(result);
   if ((reinterpret_cast<std::uintptr_t>(a) | reinterpret_cast<std::uintptr_t>(b)) % 16 == 0) {
     const unsigned long long chunks = bytes / 16;
-    equal_kernel<<<grid(chunks), kThreads, 0, stream>>>(reinterpret_cast<const uint4*>(a),
-                                                        reinterpret_cast<const uint4*>(b), chunks, a + 16 * chunks,
-                                                        b + 16 * chunks, unsigned(bytes % 16), differs.data);
+    equal_kernel<<<grid(chunks), kThreads, 0, stream>>>(
+        reinterpret_cast<const uint4*>(a), reinterpret_cast<const uint4*>(b), chunks, a + 16 * chunks,
+        b + 16 * chunks, unsigned(bytes % 16), differs.data);
   } else {
     equal_bytes_kernel<<<grid(bytes), kThreads, 0, stream>>>(a, b, bytes, differs.data);
   }
@@ -173,17 +193,20 @@ reprobe_compare_cuda(const void* reference, const void* result, std::uint64_t el
   const auto stream = static_cast<cudaStream_t>(stream_handle);
   const std::uint64_t bytes = elements * reprobe::compare::size_of(static_cast<Type>(type));
   out->hash[0] = bytes;
-  if (bytes == 0) return cudaSuccess;
+  if (bytes == 0)
+    return cudaSuccess;
   OnDevice<Totals> totals(stream);
   cudaError_t error = totals.make();
-  if (error != cudaSuccess) return error;
-  hash_kernel<<<grid((bytes + 7) / 8), kThreads, 0, stream>>>(static_cast<const unsigned char*>(result), bytes,
-                                                              totals.data);
+  if (error != cudaSuccess)
+    return error;
+  hash_kernel<<<grid((bytes + 7) / 8), kThreads, 0, stream>>>(static_cast<const unsigned char*>(result),
+                                                              bytes, totals.data);
   element::with_type(static_cast<Type>(type), [&](auto element_type) {
     using Element = decltype(element_type);
     using Word = typename Element::Word;
-    distance_kernel<Element><<<grid(elements), kThreads, 0, stream>>>(
-        static_cast<const Word*>(reference), static_cast<const Word*>(result), elements, ever_differs, totals.data);
+    distance_kernel<Element><<<grid(elements), kThreads, 0, stream>>>(static_cast<const Word*>(reference),
+                                                                      static_cast<const Word*>(result),
+                                                                      elements, ever_differs, totals.data);
   });
   Totals found{};
   error = totals.fetch(&found);

@@ -21,7 +21,8 @@ REPROBE_HOST_DEVICE std::uint64_t mix(std::uint64_t x) {
 }
 
 /// Adds one little-endian 8-byte word of the array, with its place, to both halves of the hash.
-REPROBE_HOST_DEVICE void add_word(std::uint64_t word, std::uint64_t index, std::uint64_t& low, std::uint64_t& high) {
+REPROBE_HOST_DEVICE void add_word(std::uint64_t word, std::uint64_t index, std::uint64_t& low,
+                                  std::uint64_t& high) {
   const std::uint64_t place = mix(index + 0x9e3779b97f4a7c15ull);
   low += mix(word ^ place);
   high += mix((word + 0xa0761d6478bd642full) * 0xe7037ed1a0b428dbull ^ (place >> 17 | place << 47));
@@ -32,7 +33,8 @@ struct Distance {
   bool nan_mismatch = false;
 };
 
-template <class To, class From> REPROBE_HOST_DEVICE To bits_as(From from) {
+template <class To, class From>
+REPROBE_HOST_DEVICE To bits_as(From from) {
   static_assert(sizeof(To) == sizeof(From), "same width");
   To to;
 #ifdef __CUDACC__
@@ -44,22 +46,29 @@ template <class To, class From> REPROBE_HOST_DEVICE To bits_as(From from) {
   return to;
 }
 
-REPROBE_HOST_DEVICE double larger(double a, double b) { return a > b ? a : b; }
-REPROBE_HOST_DEVICE double magnitude(double a) { return a < 0 ? -a : a; }
+REPROBE_HOST_DEVICE double larger(double a, double b) {
+  return a > b ? a : b;
+}
+REPROBE_HOST_DEVICE double magnitude(double a) {
+  return a < 0 ? -a : a;
+}
 
-/// `distance`: |a - b| where a and b differ. Infinite operands have no quotient: they count as 1 apart from any finite
-/// value and 2 apart from each other.
+/// `distance`: |a - b| where a and b differ. Infinite operands have no quotient: they count as 1 apart from
+/// any finite value and 2 apart from each other.
 REPROBE_HOST_DEVICE double relative(double a, double b, double distance) {
   const double scale = larger(magnitude(a), magnitude(b));
-  if (scale == 0) return 0;
+  if (scale == 0)
+    return 0;
   const double limit = 1.7976931348623157e308;
-  if (scale > limit) return magnitude(a) > limit && magnitude(b) > limit ? 2 : 1;
+  if (scale > limit)
+    return magnitude(a) > limit && magnitude(b) > limit ? 2 : 1;
   // a - b may overflow although both are finite.
   return distance > limit ? magnitude(a / scale - b / scale) : distance / scale;
 }
 
 /// Binary floating point of `Exponent` and `Fraction` bits, kept in Bits.
-template <class Bits, int Exponent, int Fraction> struct Floating {
+template <class Bits, int Exponent, int Fraction>
+struct Floating {
   using Word = Bits;
   static constexpr Bits sign = Bits(Bits(1) << (Exponent + Fraction));
   static constexpr Bits infinity = Bits(((Bits(1) << Exponent) - 1) << Fraction);
@@ -104,7 +113,8 @@ template <class Bits, int Exponent, int Fraction> struct Floating {
   }
 };
 
-template <class Integer> struct Whole {
+template <class Integer>
+struct Whole {
   using Word = Integer;
   REPROBE_HOST_DEVICE static Distance distance(Integer a, Integer b) {
     Distance d;
@@ -116,20 +126,33 @@ template <class Integer> struct Whole {
 };
 
 /// Calls f(element type) for the Type.
-template <class F> REPROBE_HOST_DEVICE void with_type(Type type, F&& f) {
+template <class F>
+REPROBE_HOST_DEVICE void with_type(Type type, F&& f) {
   switch (type) {
-  case Type::float64: return f(Floating<std::uint64_t, 11, 52>{});
-  case Type::float32: return f(Floating<std::uint32_t, 8, 23>{});
-  case Type::float16: return f(Floating<std::uint16_t, 5, 10>{});
-  case Type::bfloat16: return f(Floating<std::uint16_t, 8, 7>{});
-  case Type::int64: return f(Whole<std::int64_t>{});
-  case Type::int32: return f(Whole<std::int32_t>{});
-  case Type::int16: return f(Whole<std::int16_t>{});
-  case Type::int8: return f(Whole<std::int8_t>{});
-  case Type::uint64: return f(Whole<std::uint64_t>{});
-  case Type::uint32: return f(Whole<std::uint32_t>{});
-  case Type::uint16: return f(Whole<std::uint16_t>{});
-  case Type::uint8: return f(Whole<std::uint8_t>{});
+  case Type::float64:
+    return f(Floating<std::uint64_t, 11, 52>{});
+  case Type::float32:
+    return f(Floating<std::uint32_t, 8, 23>{});
+  case Type::float16:
+    return f(Floating<std::uint16_t, 5, 10>{});
+  case Type::bfloat16:
+    return f(Floating<std::uint16_t, 8, 7>{});
+  case Type::int64:
+    return f(Whole<std::int64_t>{});
+  case Type::int32:
+    return f(Whole<std::int32_t>{});
+  case Type::int16:
+    return f(Whole<std::int16_t>{});
+  case Type::int8:
+    return f(Whole<std::int8_t>{});
+  case Type::uint64:
+    return f(Whole<std::uint64_t>{});
+  case Type::uint32:
+    return f(Whole<std::uint32_t>{});
+  case Type::uint16:
+    return f(Whole<std::uint16_t>{});
+  case Type::uint8:
+    return f(Whole<std::uint8_t>{});
   }
 }
 

@@ -26,7 +26,7 @@ using nlohmann::json;
 struct SignatureRecord {
   report::Measurement entry;
   std::optional<std::uint32_t> site, parent;
-  bool function = false;              // the site is inside an autograd::Function
+  bool function = false; // the site is inside an autograd::Function
   std::uint32_t id = 0;
 };
 
@@ -42,8 +42,10 @@ struct Process {
 
 double number(const json& object, const char* key) {
   const auto found = object.find(key);
-  if (found == object.end()) return 0;
-  if (found->is_string()) return *found == "inf" ? std::numeric_limits<double>::infinity() : 0;
+  if (found == object.end())
+    return 0;
+  if (found->is_string())
+    return *found == "inf" ? std::numeric_limits<double>::infinity() : 0;
   return found->get<double>();
 }
 
@@ -58,9 +60,12 @@ void read_signature(const json& line, Process& process) {
   entry.direction = line.at("direction");
   entry.backward_node = line.at("backward_node");
   entry.path = line.at("path").get<std::vector<std::string>>();
-  for (const auto& [key, value] : line.at("mode").items()) entry.mode[key] = value;
-  if (line.contains("site")) record.site = line["site"].get<std::uint32_t>();
-  if (line.contains("parent")) record.parent = line["parent"].get<std::uint32_t>();
+  for (const auto& [key, value] : line.at("mode").items())
+    entry.mode[key] = value;
+  if (line.contains("site"))
+    record.site = line["site"].get<std::uint32_t>();
+  if (line.contains("parent"))
+    record.parent = line["parent"].get<std::uint32_t>();
   record.function = line.at("function");
   entry.verdict = "not-examined";
   process.signatures[record.id] = std::move(record);
@@ -73,7 +78,8 @@ int weight(const report::Measurement& entry) {
 
 void read_measured(const json& line, Process& process) {
   const auto found = process.signatures.find(line.at("id").get<std::uint32_t>());
-  if (found == process.signatures.end()) return;
+  if (found == process.signatures.end())
+    return;
   report::Measurement entry = found->second.entry;
   entry.verdict = line.at("verdict");
   entry.reason = line.at("reason");
@@ -101,8 +107,10 @@ void read_measured(const json& line, Process& process) {
     entry.outputs.push_back(std::move(read));
   }
   if (nan_mismatches > 0 && entry.verdict == "varies") {
-    if (!entry.reason.empty()) entry.reason += "; ";
-    entry.reason += fmt::format("up to {} elements were NaN in one result and a number in another", nan_mismatches);
+    if (!entry.reason.empty())
+      entry.reason += "; ";
+    entry.reason +=
+        fmt::format("up to {} elements were NaN in one result and a number in another", nan_mismatches);
   }
   if (entry.verdict == "not-examined") { // "replay not faithful": its distances are between unlike calls
     entry.rounds = entry.distinct = 0;
@@ -113,9 +121,11 @@ void read_measured(const json& line, Process& process) {
   if (known.rounds > 0 || !known.reason.empty()) { // several calls of the signature were examined
     report::Measurement& kept = weight(entry) >= weight(known) ? entry : known;
     const report::Measurement& other = &kept == &entry ? known : entry;
-    if (kept.reason.empty() && other.verdict == "not-examined") kept.reason = "in another call: " + other.reason;
+    if (kept.reason.empty() && other.verdict == "not-examined")
+      kept.reason = "in another call: " + other.reason;
   }
-  if (weight(entry) >= weight(known)) known = std::move(entry);
+  if (weight(entry) >= weight(known))
+    known = std::move(entry);
 }
 
 Process read_journal(const fs::path& path) {
@@ -123,18 +133,21 @@ Process read_journal(const fs::path& path) {
   std::ifstream file(path);
   for (std::string text; std::getline(file, text);) {
     const json line = json::parse(text, nullptr, false);
-    if (line.is_discarded() || !line.is_object()) break; // cut off by the program's end
+    if (line.is_discarded() || !line.is_object())
+      break; // cut off by the program's end
     const std::string kind = line.value("kind", "");
     if (kind == "site") {
       for (const json& frame : line.at("frames"))
-        process.sites[line.at("id")].emplace_back(frame.at(0).get<std::string>(), frame.at(1).get<std::uint64_t>());
+        process.sites[line.at("id")].emplace_back(frame.at(0).get<std::string>(),
+                                                  frame.at(1).get<std::uint64_t>());
     } else if (kind == "signature") {
       read_signature(line, process);
     } else if (kind == "measured") {
       read_measured(line, process);
     } else if (kind == "skipped") {
       const auto found = process.signatures.find(line.at("id").get<std::uint32_t>());
-      if (found != process.signatures.end() && weight(found->second.entry) == 0) found->second.entry.reason = line.at("reason");
+      if (found != process.signatures.end() && weight(found->second.entry) == 0)
+        found->second.entry.reason = line.at("reason");
     } else if (kind == "remark") {
       process.remarks.push_back(line.at("text"));
     } else if (kind == "environment") {
@@ -148,16 +161,20 @@ Process read_journal(const fs::path& path) {
 
 void read_shared_page(const fs::path& path, Process& process) {
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) return;
+  if (file < 0)
+    return;
   void* memory = ::mmap(nullptr, sizeof(op::SharedPage), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ::close(file);
-  if (memory == MAP_FAILED) return;
+  if (memory == MAP_FAILED)
+    return;
   auto& page = *static_cast<op::SharedPage*>(memory);
   for (auto& [id, record] : process.signatures)
-    if (id < op::SharedPage::kSignatures) record.entry.calls = page.calls[id].load();
+    if (id < op::SharedPage::kSignatures)
+      record.entry.calls = page.calls[id].load();
   process.unlisted = page.unlisted.load();
   for (auto& slot : page.replaying)
-    if (slot.active.load() == 2) process.replaying.assign(slot.name, ::strnlen(slot.name, op::SharedPage::kNameBytes));
+    if (slot.active.load() == 2)
+      process.replaying.assign(slot.name, ::strnlen(slot.name, op::SharedPage::kNameBytes));
   ::munmap(memory, sizeof(op::SharedPage));
 }
 
@@ -168,30 +185,38 @@ std::string shown_path(const std::string& file) {
   return !error && file.rfind(prefix, 0) == 0 ? file.substr(prefix.size()) : file;
 }
 
-/// The innermost frame in the program's own source; of a call inside autograd::Function::forward, the call of apply.
-void place(const std::vector<Address>& addresses, bool function, const Symbols& symbols, report::Measurement& entry) {
+/// The innermost frame in the program's own source; of a call inside autograd::Function::forward, the call of
+/// apply.
+void place(const std::vector<Address>& addresses, bool function, const Symbols& symbols,
+           report::Measurement& entry) {
   bool after_apply = !function;
   const Frame* named = nullptr;
   for (const Address& address : addresses) {
     for (const Frame& frame : symbols.at(address)) {
-      if (frame.file.find("torch/csrc/autograd/custom_function.h") != std::string::npos) after_apply = true;
-      if (!after_apply) continue;
+      if (frame.file.find("torch/csrc/autograd/custom_function.h") != std::string::npos)
+        after_apply = true;
+      if (!after_apply)
+        continue;
       if (frame.line != 0 && !is_library_file(frame.file)) {
         entry.file = shown_path(frame.file);
         entry.line = frame.line;
         entry.function = frame.function;
         return;
       }
-      if (!named && frame.line == 0 && !frame.function.empty()) named = &frame;
+      if (!named && frame.line == 0 && !frame.function.empty())
+        named = &frame;
     }
   }
-  if (named) entry.function = named->function;
+  if (named)
+    entry.function = named->function;
 }
 
 std::string key_of(const report::Measurement& entry) {
-  std::string key = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", entry.op, entry.overload, entry.signature, entry.direction, entry.file,
-                                entry.line, entry.function, fmt::join(entry.path, ">"));
-  for (const auto& [name, value] : entry.mode) key += "|" + value.dump();
+  std::string key =
+      fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", entry.op, entry.overload, entry.signature, entry.direction,
+                  entry.file, entry.line, entry.function, fmt::join(entry.path, ">"));
+  for (const auto& [name, value] : entry.mode)
+    key += "|" + value.dump();
   return key;
 }
 
@@ -204,9 +229,11 @@ void read_processes(const fs::path& path, Collected& collected) {
       const auto tab = std::min(line.find('\t', from), line.size());
       fields.push_back(line.substr(from, tab - from));
       from = tab + 1;
-      if (fields.size() == 3 && from <= line.size()) fields.push_back(line.substr(from));
+      if (fields.size() == 3 && from <= line.size())
+        fields.push_back(line.substr(from));
     }
-    if (fields.size() < 4 || fields[2] != "not-observed") continue;
+    if (fields.size() < 4 || fields[2] != "not-observed")
+      continue;
     if (fields[3].rfind("forked", 0) == 0) {
       ++forked;
       continue;
@@ -217,7 +244,8 @@ void read_processes(const fs::path& path, Collected& collected) {
   }
   if (forked > 0)
     collected.remarks.push_back(fmt::format("{} forked {} of an observed process {} not observed", forked,
-                                            forked == 1 ? "child" : "children", forked == 1 ? "was" : "were"));
+                                            forked == 1 ? "child" : "children",
+                                            forked == 1 ? "was" : "were"));
 }
 
 } // namespace
@@ -227,7 +255,8 @@ Collected collect(const fs::path& run_directory) {
   read_processes(run_directory / "processes", collected);
   std::vector<fs::path> journals;
   for (const auto& file : fs::directory_iterator(run_directory))
-    if (file.path().filename().string().rfind("journal-", 0) == 0) journals.push_back(file.path());
+    if (file.path().filename().string().rfind("journal-", 0) == 0)
+      journals.push_back(file.path());
   std::sort(journals.begin(), journals.end());
 
   std::vector<Process> processes;
@@ -236,19 +265,26 @@ Collected collect(const fs::path& run_directory) {
     Process process = read_journal(path);
     read_shared_page(run_directory / ("shared-" + path.filename().string().substr(8)), process);
     ++collected.observed_processes;
-    if (!process.ended) ++collected.unfinished_processes;
-    if (!process.ended && !process.replaying.empty()) collected.replaying = process.replaying;
+    if (!process.ended)
+      ++collected.unfinished_processes;
+    if (!process.ended && !process.replaying.empty())
+      collected.replaying = process.replaying;
     if (process.unlisted > 0)
-      collected.remarks.push_back(fmt::format("{} calls are not listed: the program made more than {} kinds of calls",
-                                              process.unlisted, op::SharedPage::kSignatures));
-    for (const std::string& remark : process.remarks) collected.remarks.push_back(remark);
-    if (!process.environment.empty()) collected.environment = process.environment;
-    for (const auto& [id, site] : process.sites) addresses.insert(addresses.end(), site.begin(), site.end());
+      collected.remarks.push_back(
+          fmt::format("{} calls are not listed: the program made more than {} kinds of calls",
+                      process.unlisted, op::SharedPage::kSignatures));
+    for (const std::string& remark : process.remarks)
+      collected.remarks.push_back(remark);
+    if (!process.environment.empty())
+      collected.environment = process.environment;
+    for (const auto& [id, site] : process.sites)
+      addresses.insert(addresses.end(), site.begin(), site.end());
     processes.push_back(std::move(process));
   }
 
   const Symbols symbols(addresses);
-  for (const std::string& remark : symbols.remarks()) collected.remarks.push_back(remark);
+  for (const std::string& remark : symbols.remarks())
+    collected.remarks.push_back(remark);
   std::map<std::string, std::size_t> known;
   for (Process& process : processes) {
     for (auto& [id, record] : process.signatures) {
@@ -257,15 +293,18 @@ Collected collect(const fs::path& run_directory) {
         auto caller = process.signatures.find(*record.parent);
         while (caller != process.signatures.end() && caller->second.parent)
           caller = process.signatures.find(*caller->second.parent);
-        if (caller != process.signatures.end()) record.entry.calls = caller->second.entry.calls;
+        if (caller != process.signatures.end())
+          record.entry.calls = caller->second.entry.calls;
       }
       report::Measurement entry = std::move(record.entry);
       if (record.site)
         if (const auto site = process.sites.find(*record.site); site != process.sites.end())
           place(site->second, record.function, symbols, entry);
-      if (entry.verdict == "not-examined" && entry.reason.empty()) entry.reason = "the program ended before it was measured";
+      if (entry.verdict == "not-examined" && entry.reason.empty())
+        entry.reason = "the program ended before it was measured";
       if (entry.direction == "backward" && entry.file.empty() && entry.function.empty()) {
-        if (!entry.reason.empty()) entry.reason += "; ";
+        if (!entry.reason.empty())
+          entry.reason += "; ";
         entry.reason += "its forward call is not known";
       }
       const auto [at, fresh] = known.try_emplace(key_of(entry), collected.entries.size());
@@ -275,7 +314,8 @@ Collected collect(const fs::path& run_directory) {
       }
       report::Measurement& same = collected.entries[at->second];
       const std::uint64_t calls = same.calls + entry.calls;
-      if (weight(entry) > weight(same) || (weight(entry) == weight(same) && entry.distinct > same.distinct)) same = std::move(entry);
+      if (weight(entry) > weight(same) || (weight(entry) == weight(same) && entry.distinct > same.distinct))
+        same = std::move(entry);
       same.calls = calls;
     }
   }

@@ -34,19 +34,27 @@ namespace fs = std::filesystem;
 
 constexpr int kCouldNot = 3;
 
-template <class... Arguments> void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+template <class... Arguments>
+void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   const std::string text = "reprobe: " + fmt::format(format, std::forward<Arguments>(arguments)...) + "\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 void check(const LaunchOptions& options) {
-  const auto refuse = [](const char* what, const std::string& why, const char* remedy) { throw Error(what, "reprobe run", why, remedy, 2); };
-  if (options.program.empty()) refuse("no program", "nothing follows --", "write: reprobe run [options] -- PROGRAM [ARGUMENTS]");
-  if (options.rounds < 2) refuse("--rounds is too small", "one execution has nothing to be compared with", "give 2 or more");
-  if (options.per_signature < 1) refuse("--per-signature is too small", "no call would be examined", "give 1 or more");
-  if (!(options.budget_seconds > 0)) refuse("--budget is not a time", "nothing could be re-executed", "give seconds, more than 0");
+  const auto refuse = [](const char* what, const std::string& why, const char* remedy) {
+    throw Error(what, "reprobe run", why, remedy, 2);
+  };
+  if (options.program.empty())
+    refuse("no program", "nothing follows --", "write: reprobe run [options] -- PROGRAM [ARGUMENTS]");
+  if (options.rounds < 2)
+    refuse("--rounds is too small", "one execution has nothing to be compared with", "give 2 or more");
+  if (options.per_signature < 1)
+    refuse("--per-signature is too small", "no call would be examined", "give 1 or more");
+  if (!(options.budget_seconds > 0))
+    refuse("--budget is not a time", "nothing could be re-executed", "give seconds, more than 0");
   if (options.error_exit_code && (*options.error_exit_code < 1 || *options.error_exit_code > 255))
-    refuse("--error-exitcode is not an exit code", "exit codes reach from 0, which means success, to 255", "give 1 to 255");
+    refuse("--error-exitcode is not an exit code", "exit codes reach from 0, which means success, to 255",
+           "give 1 to 255");
   if (options.output == "-")
     refuse("-o - is not possible", "standard output is the program's", "name a file");
 }
@@ -55,12 +63,14 @@ void check(const LaunchOptions& options) {
 void check_output(const fs::path& output) {
   std::error_code error;
   if (fs::is_directory(output, error))
-    throw Error("the measurements cannot be written", output, "it is a folder", "name a file with -o", kCouldNot);
+    throw Error("the measurements cannot be written", output, "it is a folder", "name a file with -o",
+                kCouldNot);
   const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
   std::string probe = (folder / ".reprobe-XXXXXX").string();
   const int file = ::mkstemp(probe.data());
   if (file < 0)
-    throw Error("the measurements cannot be written", output, std::strerror(errno), "name another file with -o", kCouldNot);
+    throw Error("the measurements cannot be written", output, std::strerror(errno),
+                "name another file with -o", kCouldNot);
   ::close(file);
   ::unlink(probe.c_str());
 }
@@ -72,7 +82,8 @@ std::uint64_t default_memory() {
     std::uint64_t kibibytes = 0;
     info >> kibibytes;
     std::getline(info, unit);
-    if (key == "MemAvailable:") available = kibibytes * 1024;
+    if (key == "MemAvailable:")
+      available = kibibytes * 1024;
   }
   return std::min(std::uint64_t(2) << 30, available / 4);
 }
@@ -85,12 +96,14 @@ public:
     const fs::path temporary = fs::temp_directory_path(error);
     std::string name = ((error ? fs::path("/tmp") : temporary) / "reprobe-run-XXXXXX").string();
     if (!::mkdtemp(name.data()))
-      throw Error("no folder for the run can be made", name, std::strerror(errno), "free some space, or point TMPDIR elsewhere", kCouldNot);
+      throw Error("no folder for the run can be made", name, std::strerror(errno),
+                  "free some space, or point TMPDIR elsewhere", kCouldNot);
     path_ = name;
   }
   ~RunDirectory() {
     std::error_code error;
-    if (!std::getenv("REPROBE_KEEP_RUN_DIRECTORY")) fs::remove_all(path_, error);
+    if (!std::getenv("REPROBE_KEEP_RUN_DIRECTORY"))
+      fs::remove_all(path_, error);
   }
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;
@@ -98,9 +111,12 @@ public:
   const fs::path& path() const { return path_; }
   void write(const char* name, const std::vector<std::string>& lines) const {
     std::ofstream file(path_ / name);
-    for (const std::string& line : lines) file << line << '\n';
+    for (const std::string& line : lines)
+      file << line << '\n';
     file.close();
-    if (!file) throw Error("the run's folder cannot be written", path_ / name, "is the disk full?", "free some space, or point TMPDIR elsewhere", kCouldNot);
+    if (!file)
+      throw Error("the run's folder cannot be written", path_ / name, "is the disk full?",
+                  "free some space, or point TMPDIR elsewhere", kCouldNot);
   }
 
 private:
@@ -109,12 +125,16 @@ private:
 
 std::vector<std::string> selected_operators(const LaunchOptions& options) {
   std::vector<std::string> globs = options.operators;
-  if (!options.findings) return globs;
-  const report::Findings findings = report::findings_from_json(report::read_file(*options.findings), *options.findings);
+  if (!options.findings)
+    return globs;
+  const report::Findings findings =
+      report::findings_from_json(report::read_file(*options.findings), *options.findings);
   std::set<std::string> names;
-  for (const report::Finding& finding : findings.findings) names.insert(finding.operators.begin(), finding.operators.end());
+  for (const report::Finding& finding : findings.findings)
+    names.insert(finding.operators.begin(), finding.operators.end());
   if (names.empty())
-    throw Error("nothing to measure", *options.findings, "none of its findings names an operator", "leave --from out to measure every operator", 2);
+    throw Error("nothing to measure", *options.findings, "none of its findings names an operator",
+                "leave --from out to measure every operator", 2);
   globs.insert(globs.end(), names.begin(), names.end());
   return globs;
 }
@@ -126,28 +146,36 @@ std::vector<std::string> operators_not_replayed() {
   return lines;
 }
 
-std::vector<std::string> environment_of(const LaunchOptions& options, const fs::path& run_directory, bool preload, std::uint64_t memory) {
+std::vector<std::string> environment_of(const LaunchOptions& options, const fs::path& run_directory,
+                                        bool preload, std::uint64_t memory) {
   const fs::path libraries = library_directory();
   std::vector<std::string> variables;
   std::string preloaded;
   for (char** variable = environ; *variable; ++variable) {
     const std::string text = *variable;
-    if (text.rfind("LD_PRELOAD=", 0) == 0) preloaded = text.substr(11);
-    else if (text.rfind("REPROBE_", 0) != 0 || text.rfind("REPROBE_LIBRARY_DIR=", 0) == 0) variables.push_back(text);
+    if (text.rfind("LD_PRELOAD=", 0) == 0)
+      preloaded = text.substr(11);
+    else if (text.rfind("REPROBE_", 0) != 0 || text.rfind("REPROBE_LIBRARY_DIR=", 0) == 0)
+      variables.push_back(text);
   }
   if (preload) {
     const std::string shim = (libraries / "libreprobe-preload.so").string();
     preloaded = preloaded.empty() ? shim : shim + ":" + preloaded;
-    const auto add = [&](const char* name, const std::string& value) { variables.push_back(std::string(name) + "=" + value); };
+    const auto add = [&](const char* name, const std::string& value) {
+      variables.push_back(std::string(name) + "=" + value);
+    };
     add("REPROBE_RUN_DIRECTORY", run_directory.string());
-    if (fs::exists(libraries / "libreprobe-op.so")) add("REPROBE_OBSERVER", (libraries / "libreprobe-op.so").string());
-    if (fs::exists(libraries / "libreprobe-compare-cuda.so")) add("REPROBE_COMPARE_CUDA", (libraries / "libreprobe-compare-cuda.so").string());
+    if (fs::exists(libraries / "libreprobe-op.so"))
+      add("REPROBE_OBSERVER", (libraries / "libreprobe-op.so").string());
+    if (fs::exists(libraries / "libreprobe-compare-cuda.so"))
+      add("REPROBE_COMPARE_CUDA", (libraries / "libreprobe-compare-cuda.so").string());
     add("REPROBE_ROUNDS", std::to_string(options.rounds));
     add("REPROBE_PER_SIGNATURE", std::to_string(options.per_signature));
     add("REPROBE_BUDGET_SECONDS", fmt::format("{}", options.budget_seconds));
     add("REPROBE_MEMORY_BYTES", std::to_string(memory));
   }
-  if (!preloaded.empty()) variables.push_back("LD_PRELOAD=" + preloaded);
+  if (!preloaded.empty())
+    variables.push_back("LD_PRELOAD=" + preloaded);
   return variables;
 }
 
@@ -157,7 +185,8 @@ volatile sig_atomic_t child_process = 0;
 
 void pass_on(int signal, siginfo_t* info, void*) {
   const int before = errno;
-  if (child_process > 0 && info->si_code != SI_KERNEL) ::kill(static_cast<pid_t>(child_process), signal);
+  if (child_process > 0 && info->si_code != SI_KERNEL)
+    ::kill(static_cast<pid_t>(child_process), signal);
   errno = before;
 }
 
@@ -170,12 +199,14 @@ public:
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       ::sigaction(kSignals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr); // as under nohup
+      if (before_[i].sa_handler != SIG_IGN)
+        ::sigaction(kSignals[i], &action, nullptr); // as under nohup
     }
   }
   ~PassSignalsOn() {
     child_process = 0;
-    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      ::sigaction(kSignals[i], &before_[i], nullptr);
   }
   PassSignalsOn(const PassSignalsOn&) = delete;
   PassSignalsOn& operator=(const PassSignalsOn&) = delete;
@@ -186,14 +217,18 @@ private:
 };
 
 /// Runs the program to its end; the status as of waitpid.
-int run(const fs::path& program, const std::vector<std::string>& arguments, const std::vector<std::string>& variables) {
+int run(const fs::path& program, const std::vector<std::string>& arguments,
+        const std::vector<std::string>& variables) {
   std::vector<char*> argv, envp;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  for (const std::string& variable : variables) envp.push_back(const_cast<char*>(variable.c_str()));
+  for (const std::string& argument : arguments)
+    argv.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& variable : variables)
+    envp.push_back(const_cast<char*>(variable.c_str()));
   argv.push_back(nullptr);
   envp.push_back(nullptr);
   int failure[2];
-  if (::pipe2(failure, O_CLOEXEC) != 0) throw Error("the program cannot be started", program, std::strerror(errno), "", kCouldNot);
+  if (::pipe2(failure, O_CLOEXEC) != 0)
+    throw Error("the program cannot be started", program, std::strerror(errno), "", kCouldNot);
 
   sigset_t all, mask;
   sigfillset(&all);
@@ -231,13 +266,20 @@ int run(const fs::path& program, const std::vector<std::string>& arguments, cons
   }
   if (got == sizeof error)
     throw Error("the program cannot be started", program, std::strerror(error),
-                error == ENOENT ? "its interpreter or loader is missing" : error == ENOEXEC ? "it is for another machine, or damaged" : "check it", kCouldNot);
+                error == ENOENT    ? "its interpreter or loader is missing"
+                : error == ENOEXEC ? "it is for another machine, or damaged"
+                                   : "check it",
+                kCouldNot);
   return status;
 }
 
 std::string describe_end(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("the program was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-  if (WEXITSTATUS(status) != 0) return fmt::format("the program ended with exit code {} without running its exit handlers", WEXITSTATUS(status));
+  if (WIFSIGNALED(status))
+    return fmt::format("the program was killed by signal {} ({})", WTERMSIG(status),
+                       ::strsignal(WTERMSIG(status)));
+  if (WEXITSTATUS(status) != 0)
+    return fmt::format("the program ended with exit code {} without running its exit handlers",
+                       WEXITSTATUS(status));
   return "a process ended without running its exit handlers (_exit), or another program took its place";
 }
 
@@ -250,40 +292,54 @@ struct Tally {
 std::string kind_of(const std::string& reason) {
   std::string kind = reason.substr(0, reason.find("; its forward call is not known"));
   kind = kind.substr(0, kind.find(" ("));
-  if (kind.rfind("re-executing it failed", 0) == 0) return "re-executing it failed";
-  if (kind.rfind("replay not faithful", 0) == 0) return "replay not faithful";
+  if (kind.rfind("re-executing it failed", 0) == 0)
+    return "re-executing it failed";
+  if (kind.rfind("replay not faithful", 0) == 0)
+    return "replay not faithful";
   return kind;
 }
 
 Tally tally(const report::Measurements& measurements) {
   Tally tally;
   for (const report::Measurement& entry : measurements.entries) {
-    if (!entry.path.empty()) continue; // inside another
-    if (entry.verdict == "not-examined") ++tally.not_examined[kind_of(entry.reason)];
-    else ++tally.measured;
+    if (!entry.path.empty())
+      continue; // inside another
+    if (entry.verdict == "not-examined")
+      ++tally.not_examined[kind_of(entry.reason)];
+    else
+      ++tally.measured;
     tally.varying += entry.verdict == "varies";
   }
   return tally;
 }
 
-void print_summary(const report::Measurements& measurements, const Collected& collected, const LaunchOptions& options) {
+void print_summary(const report::Measurements& measurements, const Collected& collected,
+                   const LaunchOptions& options) {
   constexpr std::size_t kShown = 20;
   const Tally counts = tally(measurements);
   std::size_t not_examined = 0;
-  for (const auto& [reason, count] : counts.not_examined) not_examined += count;
-  say("{} operations measured, {} {}, {} not examined{}", counts.measured, counts.varying, counts.varying == 1 ? "varies" : "vary", not_examined,
+  for (const auto& [reason, count] : counts.not_examined)
+    not_examined += count;
+  say("{} operations measured, {} {}, {} not examined{}", counts.measured, counts.varying,
+      counts.varying == 1 ? "varies" : "vary", not_examined,
       measurements.complete ? "" : "; not complete: " + measurements.reason);
   std::size_t shown = 0;
   for (const report::Measurement& entry : measurements.entries) {
-    if (entry.verdict != "varies" || !entry.blamed || ++shown > kShown) continue;
-    const std::string where = entry.file.empty() ? entry.function.empty() ? "unknown place" : entry.function : fmt::format("{}:{}", entry.file, entry.line);
+    if (entry.verdict != "varies" || !entry.blamed || ++shown > kShown)
+      continue;
+    const std::string where = entry.file.empty() ? entry.function.empty() ? "unknown place" : entry.function
+                                                 : fmt::format("{}:{}", entry.file, entry.line);
     say("  varies: {} at {}: {}", report::name_of(entry), where, report::distance_of(entry));
   }
-  if (shown > kShown) say("  and {} more in {}", shown - kShown, options.output.string());
-  for (const auto& [reason, count] : counts.not_examined) say("  not examined: {} ({})", reason, count);
-  for (const std::string& remark : collected.remarks) say("  note: {}", remark);
+  if (shown > kShown)
+    say("  and {} more in {}", shown - kShown, options.output.string());
+  for (const auto& [reason, count] : counts.not_examined)
+    say("  not examined: {} ({})", reason, count);
+  for (const std::string& remark : collected.remarks)
+    say("  note: {}", remark);
   if (options.verbose || collected.observed_processes == 0)
-    for (const std::string& refusal : collected.refusals) say("  not observed: {}", refusal);
+    for (const std::string& refusal : collected.refusals)
+      say("  not observed: {}", refusal);
   say("measurements are in {}", options.output.string());
 }
 
@@ -293,59 +349,79 @@ std::string version_text(const nlohmann::json& number) { // 13000: "13.0"
 
 nlohmann::json merged_environment(const Collected& collected) {
   nlohmann::json environment = environment::fingerprint();
-  for (const auto& [key, value] : collected.environment.items()) environment[key] = value;
+  for (const auto& [key, value] : collected.environment.items())
+    environment[key] = value;
   if (environment.contains("cuda_runtime") && environment["cuda_runtime"].is_number_integer())
     environment["cuda"] = version_text(environment["cuda_runtime"]);
   return environment;
 }
 
-report::Measurements assemble(const LaunchOptions& options, Collected& collected, int status, const std::string& unobserved, std::uint64_t memory) {
+report::Measurements assemble(const LaunchOptions& options, Collected& collected, int status,
+                              const std::string& unobserved, std::uint64_t memory) {
   report::Measurements measurements;
   measurements.entries = std::move(collected.entries);
   measurements.environment = merged_environment(collected);
   if (collected.observed_processes == 0) {
     measurements.complete = false;
     measurements.reason = !unobserved.empty() ? unobserved
-                          : collected.refusals.empty() ? "no process of the program could be observed"
-                                                       : fmt::format("{}", fmt::join(collected.refusals, "; "));
+                          : collected.refusals.empty()
+                              ? "no process of the program could be observed"
+                              : fmt::format("{}", fmt::join(collected.refusals, "; "));
   } else if (collected.unfinished_processes > 0) {
     measurements.complete = false;
     measurements.reason = describe_end(status);
     if (!collected.replaying.empty())
-      measurements.reason += " while Reprobe re-executed " + collected.replaying + " (leave it out with --ops '!" + collected.replaying + "')";
+      measurements.reason += " while Reprobe re-executed " + collected.replaying +
+                             " (leave it out with --ops '!" + collected.replaying + "')";
   }
   auto& program = measurements.program;
   program["arguments"] = options.program;
-  if (WIFSIGNALED(status)) program["signal"] = WTERMSIG(status);
-  else program["exit_code"] = WEXITSTATUS(status);
+  if (WIFSIGNALED(status))
+    program["signal"] = WTERMSIG(status);
+  else
+    program["exit_code"] = WEXITSTATUS(status);
   program["processes"] = collected.observed_processes;
-  program["budget"] = {{"rounds", options.rounds}, {"per_signature", options.per_signature}, {"seconds", options.budget_seconds}, {"memory_bytes", memory}};
+  program["budget"] = {{"rounds", options.rounds},
+                       {"per_signature", options.per_signature},
+                       {"seconds", options.budget_seconds},
+                       {"memory_bytes", memory}};
   program["left_out"] = nlohmann::json::array();
-  for (const auto& [reason, count] : tally(measurements).not_examined) program["left_out"].push_back({{"reason", reason}, {"signatures", count}});
+  for (const auto& [reason, count] : tally(measurements).not_examined)
+    program["left_out"].push_back({{"reason", reason}, {"signatures", count}});
   program["remarks"] = collected.remarks;
-  for (const std::string& refusal : collected.refusals) program["remarks"].push_back("not observed: " + refusal);
+  for (const std::string& refusal : collected.refusals)
+    program["remarks"].push_back("not observed: " + refusal);
   return measurements;
 }
 
-int exit_code_of(int status, const LaunchOptions& options, const Collected& collected, const report::Measurements& measurements) {
-  if (WIFSIGNALED(status)) return 128 + WTERMSIG(status);
-  if (WEXITSTATUS(status) != 0) return WEXITSTATUS(status);
-  if (collected.observed_processes == 0) return kCouldNot;
-  const bool varies = std::any_of(measurements.entries.begin(), measurements.entries.end(), [](const auto& entry) { return entry.verdict == "varies"; });
+int exit_code_of(int status, const LaunchOptions& options, const Collected& collected,
+                 const report::Measurements& measurements) {
+  if (WIFSIGNALED(status))
+    return 128 + WTERMSIG(status);
+  if (WEXITSTATUS(status) != 0)
+    return WEXITSTATUS(status);
+  if (collected.observed_processes == 0)
+    return kCouldNot;
+  const bool varies = std::any_of(measurements.entries.begin(), measurements.entries.end(),
+                                  [](const auto& entry) { return entry.verdict == "varies"; });
   return varies && options.error_exit_code ? *options.error_exit_code : 0;
 }
 
 } // namespace
 
 fs::path library_directory() {
-  if (const char* named = std::getenv("REPROBE_LIBRARY_DIR"); named && *named) return fs::absolute(named);
+  if (const char* named = std::getenv("REPROBE_LIBRARY_DIR"); named && *named)
+    return fs::absolute(named);
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   return self.parent_path().parent_path() / "lib";
 }
 
 std::uint64_t parse_bytes(const std::string& text) {
-  const auto refuse = [&] { return Error("not an amount of memory", text, "it is not a number with B, K, M, G or T", "write 512M or 2GiB", 2); };
+  const auto refuse = [&] {
+    return Error("not an amount of memory", text, "it is not a number with B, K, M, G or T",
+                 "write 512M or 2GiB", 2);
+  };
   std::size_t digits = 0;
   double value = 0;
   try {
@@ -356,14 +432,19 @@ std::uint64_t parse_bytes(const std::string& text) {
   std::string unit = text.substr(digits);
   unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size() : unit.find_first_not_of(' '));
   std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (unit.size() > 1 && unit.back() == 'b') unit.pop_back();
-  if (unit.size() > 1 && unit.back() == 'i') unit.pop_back();
+  if (unit.size() > 1 && unit.back() == 'b')
+    unit.pop_back();
+  if (unit.size() > 1 && unit.back() == 'i')
+    unit.pop_back();
   const std::string units = "bkmgt";
-  if (unit.empty()) unit = "b";
+  if (unit.empty())
+    unit = "b";
   const auto power = units.find(unit);
-  if (unit.size() != 1 || power == std::string::npos || !(value >= 0) || !std::isfinite(value)) throw refuse();
+  if (unit.size() != 1 || power == std::string::npos || !(value >= 0) || !std::isfinite(value))
+    throw refuse();
   const double bytes = value * std::pow(1024.0, double(power));
-  if (bytes >= 9.2e18) throw refuse();
+  if (bytes >= 9.2e18)
+    throw refuse();
   return static_cast<std::uint64_t>(bytes);
 }
 
@@ -375,16 +456,22 @@ LaunchOutcome launch(const LaunchOptions& options) {
   const fs::path shim = library_directory() / "libreprobe-preload.so";
   Obstacle obstacle = obstacle_to_observing(program);
   if (obstacle.reason.empty() && !fs::exists(shim))
-    obstacle = {"the observer is not there (" + shim.string() + "): this build of Reprobe has no LibTorch half, or was moved", true};
-  if (!obstacle.reason.empty()) say("the program runs unobserved: {}", obstacle.reason);
+    obstacle = {"the observer is not there (" + shim.string() +
+                    "): this build of Reprobe has no LibTorch half, or was moved",
+                true};
+  if (!obstacle.reason.empty())
+    say("the program runs unobserved: {}", obstacle.reason);
 
   const RunDirectory directory;
   directory.write("selection", selection);
   directory.write("not-replayed", operators_not_replayed());
   const std::uint64_t memory = options.memory_bytes.value_or(default_memory());
   if (options.verbose)
-    say("running {} with {} rounds an operation, {:g} s and {} MiB for re-executions", program.string(), options.rounds, options.budget_seconds, memory >> 20);
-  const int status = run(program, options.program, environment_of(options, directory.path(), !obstacle.harmful && obstacle.reason.empty(), memory));
+    say("running {} with {} rounds an operation, {:g} s and {} MiB for re-executions", program.string(),
+        options.rounds, options.budget_seconds, memory >> 20);
+  const int status =
+      run(program, options.program,
+          environment_of(options, directory.path(), !obstacle.harmful && obstacle.reason.empty(), memory));
 
   Collected collected = collect(directory.path());
   LaunchOutcome outcome;
@@ -395,7 +482,8 @@ LaunchOutcome launch(const LaunchOptions& options) {
     print_summary(outcome.measurements, collected, options);
   } catch (const Error& error) { // the disk filled up meanwhile; the program's own failure still wins
     say("error: {}", error.what());
-    if (outcome.exit_code == 0) outcome.exit_code = error.exit_code == 2 ? kCouldNot : error.exit_code;
+    if (outcome.exit_code == 0)
+      outcome.exit_code = error.exit_code == 2 ? kCouldNot : error.exit_code;
   }
   return outcome;
 }

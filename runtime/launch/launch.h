@@ -12,15 +12,15 @@
 namespace reprobe::launch {
 
 struct LaunchOptions {
-  std::vector<std::string> program;             // name or path, arguments
+  std::vector<std::string> program; // name or path, arguments
   std::filesystem::path output = "reprobe-measurements.json";
-  int rounds = 20;                              // re-executions of a call; at least 2
-  int per_signature = 1;                        // calls of one signature that are examined
-  std::vector<std::string> operators;           // globs; empty: all
+  int rounds = 20;                               // re-executions of a call; at least 2
+  int per_signature = 1;                         // calls of one signature that are examined
+  std::vector<std::string> operators;            // globs; empty: all
   std::optional<std::filesystem::path> findings; // only the operators that these findings name
-  double budget_seconds = 120;                  // for all re-executions together
-  std::optional<std::uint64_t> memory_bytes;    // for copies; unset: 2 GiB, at most a quarter of what is free
-  std::optional<int> error_exit_code;           // when something varied and the program succeeded
+  double budget_seconds = 120;                   // for all re-executions together
+  std::optional<std::uint64_t> memory_bytes; // for copies; unset: 2 GiB, at most a quarter of what is free
+  std::optional<int> error_exit_code;        // when something varied and the program succeeded
   bool verbose = false;
 };
 
@@ -29,8 +29,8 @@ struct LaunchOutcome {
   report::Measurements measurements;
 };
 
-/// Throws reprobe::Error: exit code 2 for options that make no sense, 3 when the program does not start or the output
-/// cannot be written.
+/// Throws reprobe::Error: exit code 2 for options that make no sense, 3 when the program does not start or
+/// the output cannot be written.
 LaunchOutcome launch(const LaunchOptions&);
 
 /// "512M", "2GiB", "4096": bytes. Units are powers of 1024. Throws reprobe::Error.

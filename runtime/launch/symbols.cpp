@@ -27,17 +27,21 @@ std::optional<fs::path> on_path(const std::string& name) {
   std::istringstream folders(path ? path : "/usr/bin:/bin");
   std::error_code error;
   for (std::string folder; std::getline(folders, folder, ':');)
-    if (fs::is_regular_file(fs::path(folder) / name, error) && ::access((fs::path(folder) / name).c_str(), X_OK) == 0)
+    if (fs::is_regular_file(fs::path(folder) / name, error) &&
+        ::access((fs::path(folder) / name).c_str(), X_OK) == 0)
       return fs::path(folder) / name;
   return std::nullopt;
 }
 
 std::optional<fs::path> find_llvm_symbolizer() {
-  if (auto found = on_path("llvm-symbolizer")) return found;
+  if (auto found = on_path("llvm-symbolizer"))
+    return found;
   for (int version = 40; version >= 10; --version) {
-    if (auto found = on_path("llvm-symbolizer-" + std::to_string(version))) return found;
+    if (auto found = on_path("llvm-symbolizer-" + std::to_string(version)))
+      return found;
     const fs::path beside = "/usr/lib/llvm-" + std::to_string(version) + "/bin/llvm-symbolizer";
-    if (::access(beside.c_str(), X_OK) == 0) return beside;
+    if (::access(beside.c_str(), X_OK) == 0)
+      return beside;
   }
   return std::nullopt;
 }
@@ -50,7 +54,8 @@ std::optional<std::string> output_of(const std::vector<std::string>& command, co
   if (question && answer && std::fwrite(input.data(), 1, input.size(), question) == input.size()) {
     std::rewind(question);
     std::vector<char*> arguments;
-    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : command)
+      arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -64,24 +69,29 @@ std::optional<std::string> output_of(const std::vector<std::string>& command, co
       std::rewind(answer);
       text.emplace();
       char buffer[65536];
-      for (std::size_t count; (count = std::fread(buffer, 1, sizeof buffer, answer)) > 0;) text->append(buffer, count);
+      for (std::size_t count; (count = std::fread(buffer, 1, sizeof buffer, answer)) > 0;)
+        text->append(buffer, count);
     }
     posix_spawn_file_actions_destroy(&actions);
   }
-  if (question) std::fclose(question);
-  if (answer) std::fclose(answer);
+  if (question)
+    std::fclose(question);
+  if (answer)
+    std::fclose(answer);
   return text;
 }
 
 /// "file:line", "file:line:column", "file:line (discriminator 2)", "??:0".
 Frame parse_place(std::string function, std::string place) {
   Frame frame;
-  if (function != "??") frame.function = std::move(function);
+  if (function != "??")
+    frame.function = std::move(function);
   place = place.substr(0, place.find(" (discriminator"));
   const auto take_number = [&]() -> std::optional<std::uint32_t> {
     const auto colon = place.rfind(':');
     if (colon == std::string::npos || colon + 1 == place.size() ||
-        !std::all_of(place.begin() + static_cast<std::ptrdiff_t>(colon) + 1, place.end(), [](unsigned char c) { return std::isdigit(c); }))
+        !std::all_of(place.begin() + static_cast<std::ptrdiff_t>(colon) + 1, place.end(),
+                     [](unsigned char c) { return std::isdigit(c); }))
       return std::nullopt;
     const auto number = static_cast<std::uint32_t>(std::strtoul(place.c_str() + colon + 1, nullptr, 10));
     place.resize(colon);
@@ -101,8 +111,10 @@ Frame parse_place(std::string function, std::string place) {
 Symbols::Symbols(const std::vector<Address>& addresses) {
   std::map<std::string, std::set<std::uint64_t>> modules;
   for (const auto& [module, offset] : addresses)
-    if (!module.empty()) modules[module].insert(offset);
-  if (modules.empty()) return;
+    if (!module.empty())
+      modules[module].insert(offset);
+  if (modules.empty())
+    return;
   const auto symbolizer = find_llvm_symbolizer();
   const auto addr2line = symbolizer ? std::nullopt : on_path("addr2line");
   if (!symbolizer && !addr2line) {
@@ -111,30 +123,40 @@ Symbols::Symbols(const std::vector<Address>& addresses) {
   }
   for (const auto& [module, offsets] : modules) {
     std::string input;
-    for (const std::uint64_t offset : offsets) input += fmt::format("{:#x}\n", offset);
-    // Both print the address, then function and place in turns; only the first ends each answer with an empty line.
+    for (const std::uint64_t offset : offsets)
+      input += fmt::format("{:#x}\n", offset);
+    // Both print the address, then function and place in turns; only the first ends each answer with an empty
+    // line.
     const auto text = symbolizer
-        ? output_of({symbolizer->string(), "--obj=" + module, "--addresses", "--inlines", "--demangle", "--functions=linkage"}, input)
-        : output_of({addr2line->string(), "-e", module, "-a", "-i", "-f", "-C"}, input);
+                          ? output_of({symbolizer->string(), "--obj=" + module, "--addresses", "--inlines",
+                                       "--demangle", "--functions=linkage"},
+                                      input)
+                          : output_of({addr2line->string(), "-e", module, "-a", "-i", "-f", "-C"}, input);
     if (!text) {
-      remarks_.push_back("source lines in " + module + " are not known: " + (symbolizer ? symbolizer : addr2line)->string() + " failed");
+      remarks_.push_back("source lines in " + module +
+                         " are not known: " + (symbolizer ? symbolizer : addr2line)->string() + " failed");
       continue;
     }
     std::vector<Frame>* frames = nullptr;
     std::istringstream lines(*text);
     bool any_line = false;
     for (std::string line; std::getline(lines, line);) {
-      if (line.empty()) continue;
-      if (line.rfind("0x", 0) == 0 && line.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string::npos) {
+      if (line.empty())
+        continue;
+      if (line.rfind("0x", 0) == 0 &&
+          line.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string::npos) {
         frames = &frames_[{module, std::strtoull(line.c_str(), nullptr, 16)}];
         continue;
       }
       std::string place;
-      if (!frames || !std::getline(lines, place)) break;
+      if (!frames || !std::getline(lines, place))
+        break;
       frames->push_back(parse_place(line, place));
       any_line |= frames->back().line != 0;
     }
-    if (!any_line) remarks_.push_back(module + " has no line table (build it with -g1 or -g): operations in it are placed by function");
+    if (!any_line)
+      remarks_.push_back(
+          module + " has no line table (build it with -g1 or -g): operations in it are placed by function");
   }
 }
 
@@ -145,10 +167,11 @@ const std::vector<Frame>& Symbols::at(const Address& address) const {
 }
 
 bool is_library_file(const std::string& file) {
-  for (const char* part : {"/include/torch/", "/include/ATen/", "/include/c10/", "/include/caffe2/", "/torch/csrc/",
-                           "/include/c++/", "/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm", "/include/cuda", "/include/cccl/",
-                           "/libstdc++", "/csu/", "/sysdeps/"})
-    if (file.find(part) != std::string::npos) return true;
+  for (const char* part : {"/include/torch/", "/include/ATen/", "/include/c10/", "/include/caffe2/",
+                           "/torch/csrc/", "/include/c++/", "/usr/include/", "/usr/lib/gcc/", "/usr/lib/llvm",
+                           "/include/cuda", "/include/cccl/", "/libstdc++", "/csu/", "/sysdeps/"})
+    if (file.find(part) != std::string::npos)
+      return true;
   return false;
 }
 

@@ -38,8 +38,8 @@ struct SavedTensor {
 struct SavedArgument {
   enum class Kind { plain, tensor, tensor_list, optional_tensor_list, generator };
   Kind kind = Kind::plain;
-  c10::IValue value;        // plain
-  std::size_t first = 0;    // its tensors: [first, first + count) of SavedCall::tensors
+  c10::IValue value;     // plain
+  std::size_t first = 0; // its tensors: [first, first + count) of SavedCall::tensors
   std::size_t count = 0;
   std::vector<bool> absent; // of an optional list
   at::Generator generator;  // its state before the call
@@ -55,8 +55,9 @@ public:
   /// Throws NotExamined. `inputs` are valid only now.
   SavedCall(const Operator&, c10::ArrayRef<const c10::IValue> inputs, std::uint64_t memory_limit);
 
-  /// Arguments for one re-execution, on the working storages as they are. `kept` gets a reference to each tensor:
-  /// boxed calls of out= overloads give back tensors that nobody else may own. Tensors stand as in tensors().
+  /// Arguments for one re-execution, on the working storages as they are. `kept` gets a reference to each
+  /// tensor: boxed calls of out= overloads give back tensors that nobody else may own. Tensors stand as in
+  /// tensors().
   std::vector<c10::IValue> build(std::vector<at::Tensor>& kept) const;
   /// Makes the working storages, once, on the current streams.
   void prepare();

@@ -8,7 +8,8 @@
 namespace reprobe::op {
 namespace {
 
-template <class Read> void add(nlohmann::json& values, const char* key, Read&& read) {
+template <class Read>
+void add(nlohmann::json& values, const char* key, Read&& read) {
   try {
     values[key] = read();
   } catch (...) { // LibTorch refuses some queries, as of TF32 when old and new switches are mixed

@@ -19,7 +19,8 @@ std::string first_line(const char* text) {
 }
 
 /// Runs `body`; what it throws becomes the reason, empty when it threw nothing.
-template <class Body> std::string reason_of(Body&& body) {
+template <class Body>
+std::string reason_of(Body&& body) {
   try {
     body();
     return {};
@@ -44,11 +45,11 @@ class SilentWarnings : public c10::WarningHandler {
 class ReplayMode {
 public:
   explicit ReplayMode(bool record)
-      : transforms_(c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot,
-                                         c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchGradWrapper,
-                                         c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
-                                         c10::DispatchKey::FuncTorchDynamicLayerBackMode,
-                                         c10::DispatchKey::Functionalize})),
+      : transforms_(c10::DispatchKeySet(
+            {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot,
+             c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchGradWrapper,
+             c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
+             c10::DispatchKey::FuncTorchDynamicLayerBackMode, c10::DispatchKey::Functionalize})),
         records_(record), cache_(at::autocast::is_autocast_cache_enabled()), handler_(&silent_) {
     at::autocast::set_autocast_cache_enabled(false);
   }
@@ -66,7 +67,8 @@ private:
 };
 
 bool capturing(c10::Device device) {
-  // cudaStreamIsCapturing of the runtime that the program uses; its name is global wherever LibTorch has CUDA.
+  // cudaStreamIsCapturing of the runtime that the program uses; its name is global wherever LibTorch has
+  // CUDA.
   using Query = int (*)(void*, int*);
   static const auto query = reinterpret_cast<Query>(::dlsym(RTLD_DEFAULT, "cudaStreamIsCapturing"));
   int status = 0;
@@ -75,11 +77,14 @@ bool capturing(c10::Device device) {
 
 c10::Device device_of(c10::ArrayRef<const c10::IValue> inputs) {
   for (const auto& value : inputs) {
-    if (value.isTensor() && value.toTensor().defined() && value.toTensor().is_cuda()) return value.toTensor().device();
-    if (value.isDevice() && value.toDevice().is_cuda()) return value.toDevice();
+    if (value.isTensor() && value.toTensor().defined() && value.toTensor().is_cuda())
+      return value.toTensor().device();
+    if (value.isDevice() && value.toDevice().is_cuda())
+      return value.toDevice();
     if (value.isTensorList())
       for (const auto& tensor : value.toListRef())
-        if (tensor.toTensor().defined() && tensor.toTensor().is_cuda()) return tensor.toTensor().device();
+        if (tensor.toTensor().defined() && tensor.toTensor().is_cuda())
+          return tensor.toTensor().device();
   }
   return c10::kCPU;
 }
@@ -88,8 +93,10 @@ c10::Device device_of(c10::ArrayRef<const c10::IValue> inputs) {
 void find_changes(SavedCall& call) {
   for (SavedStorage& storage : call.storages()) {
     // A call may have given the storage other memory (out= of another size).
-    if (storage.original.nbytes() < storage.begin + storage.size) storage.changed = true;
-    else storage.changed |= storage.differs_from_saved(bytes_of(storage.original, storage.begin, storage.size));
+    if (storage.original.nbytes() < storage.begin + storage.size)
+      storage.changed = true;
+    else
+      storage.changed |= storage.differs_from_saved(bytes_of(storage.original, storage.begin, storage.size));
   }
 }
 
@@ -110,7 +117,8 @@ public:
     call_.prepare();
     choose_generators();
     PinnedGenerators pinned(*context_.thread, pinned_);
-    if (!pinned.held()) throw NotExamined{"another thread may draw random numbers meanwhile"};
+    if (!pinned.held())
+      throw NotExamined{"another thread may draw random numbers meanwhile"};
 
     // One execution ahead of the counted ones shows which arguments a re-execution changes.
     ResultComparison comparison(reference(), registry().options.compare_cuda);
@@ -118,7 +126,8 @@ public:
     std::vector<double> times;
     const int wanted = registry().options.rounds;
     for (int round = 0; round < wanted; ++round) {
-      if (round > 0) restore();
+      if (round > 0)
+        restore();
       pinned.reset();
       auto [results, nanoseconds] = execute(false);
       times.push_back(nanoseconds / 1000);
@@ -129,9 +138,11 @@ public:
       }
       comparison.add(results);
       ++line.rounds;
-      if (round + 1 >= 2 && registry().budget_left() - seconds_since(started_) <= 0) break;
+      if (round + 1 >= 2 && registry().budget_left() - seconds_since(started_) <= 0)
+        break;
     }
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
+                     times.end());
     line.microseconds = times[times.size() / 2];
     line.distinct = comparison.distinct();
     line.outputs = comparison.outputs();
@@ -144,14 +155,17 @@ public:
                     " re-executions agree with each other but not with the program's own result";
     } else {
       line.verdict = "stable";
-      if (static_cast<int>(line.rounds) < wanted) line.reason = "fewer rounds than asked for: the time budget ended";
+      if (static_cast<int>(line.rounds) < wanted)
+        line.reason = "fewer rounds than asked for: the time budget ended";
     }
     stack_.clear();
     kept_.clear();
     return line;
   }
 
-  static double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
   Clock::time_point started() const { return started_; }
 
 private:
@@ -162,40 +176,46 @@ private:
         results += output.toTensor().nbytes();
       else if (output.isTensorList())
         for (const auto& tensor : output.toListRef())
-          if (tensor.toTensor().defined() && tensor.toTensor().layout() == c10::kStrided) results += tensor.toTensor().nbytes();
+          if (tensor.toTensor().defined() && tensor.toTensor().layout() == c10::kStrided)
+            results += tensor.toTensor().nbytes();
     }
     if (2 * call_.bytes() + 2 * results > registry().options.memory)
       throw NotExamined{"its arguments and results (" + std::to_string((call_.bytes() + results) >> 20) +
                         " MiB, held twice) are over the memory budget"};
   }
 
-  /// A call that drew random numbers draws the same again: from a clone where the schema takes a generator, and
-  /// otherwise from the default generator, set back.
+  /// A call that drew random numbers draws the same again: from a clone where the schema takes a generator,
+  /// and otherwise from the default generator, set back.
   void choose_generators() {
     pinned_ = changed_since(context_.generators);
     const int argument = context_.op->generator_argument;
-    if (argument < 0 || pinned_.size() != 1) return;
+    if (argument < 0 || pinned_.size() != 1)
+      return;
     std::vector<at::Tensor> kept;
-    if (!call_.build(kept)[static_cast<std::size_t>(argument)].isNone()) return;
+    if (!call_.build(kept)[static_cast<std::size_t>(argument)].isNone())
+      return;
     substitute_ = std::move(pinned_.front());
     pinned_.clear();
   }
 
   std::vector<ResultTensor> reference() {
     std::vector<at::Tensor> originals;
-    for (const SavedTensor& tensor : call_.tensors()) originals.push_back(tensor.original);
+    for (const SavedTensor& tensor : call_.tensors())
+      originals.push_back(tensor.original);
     return results_of(outputs_, originals, call_);
   }
 
   void restore() {
     for (SavedStorage& storage : call_.storages())
-      if (storage.changed || !context_.op->framework) storage.restore();
+      if (storage.changed || !context_.op->framework)
+        storage.restore();
   }
 
   bool note_changes() {
     bool news = false;
     for (SavedStorage& storage : call_.storages()) {
-      if (storage.changed || storage.working.nbytes() < storage.size) continue;
+      if (storage.changed || storage.working.nbytes() < storage.size)
+        continue;
       storage.changed = storage.differs_from_saved(storage.working_bytes);
       news |= storage.changed;
     }
@@ -219,7 +239,8 @@ private:
     }
     wait_for(device_);
     const double nanoseconds = seconds_since(start) * 1e9;
-    if (record) return {{}, nanoseconds};
+    if (record)
+      return {{}, nanoseconds};
     return {results_of(stack_, kept_, call_), nanoseconds};
   }
 
@@ -228,7 +249,8 @@ private:
     Sandbox sandbox{context_.signature};
     ThreadState& thread = *context_.thread;
     const std::string failed = reason_of([&] {
-      for (SavedStorage& storage : call_.storages()) storage.restore();
+      for (SavedStorage& storage : call_.storages())
+        storage.restore();
       pinned.reset();
       struct Enter {
         ThreadState& thread;
@@ -266,12 +288,14 @@ private:
 };
 
 void charge(Clock::time_point start) {
-  registry().spent_nanoseconds += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+  registry().spent_nanoseconds +=
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
 }
 
 void refuse(CallContext& context, const std::string& reason) {
   // Inside a re-execution only what varies is listed.
-  if (!context.thread->sandbox) journal::skipped(*context.signature, reason);
+  if (!context.thread->sandbox)
+    journal::skipped(*context.signature, reason);
 }
 
 } // namespace
@@ -288,16 +312,22 @@ void save_call(CallContext& context, c10::ArrayRef<const c10::IValue> inputs) {
     const c10::Device device = device_of(inputs);
     if (device.is_cuda()) {
       registry().cuda_seen = true;
-      if (capturing(device)) throw NotExamined{"a CUDA graph is being captured"};
+      if (capturing(device))
+        throw NotExamined{"a CUDA graph is being captured"};
     }
-    if (!registry().environment_noted.exchange(true)) journal::environment(environment_json());
-    // The order matters: saving may allocate, the generators must be read last before the program's execution.
+    if (!registry().environment_noted.exchange(true))
+      journal::environment(environment_json());
+    // The order matters: saving may allocate, the generators must be read last before the program's
+    // execution.
     auto saved = std::make_unique<SavedCall>(*context.op, inputs, registry().options.memory);
     context.generators = default_generators(device);
     context.saved = std::move(saved);
   });
   // The call is still the program's to make, so the journal names no re-execution here.
-  if (!reason.empty()) refuse(context, reason.rfind("re-executing", 0) == 0 ? "saving its arguments failed" + reason.substr(reason.find(':')) : reason);
+  if (!reason.empty())
+    refuse(context, reason.rfind("re-executing", 0) == 0
+                        ? "saving its arguments failed" + reason.substr(reason.find(':'))
+                        : reason);
   charge(start);
 }
 
@@ -325,7 +355,8 @@ void examine(CallContext& context, c10::ArrayRef<c10::IValue> outputs) {
   }
   // What was looked at inside has been charged already.
   const std::int64_t inner = registry().spent_nanoseconds - spent_before;
-  if (!context.thread->sandbox) charge(start + std::chrono::nanoseconds(std::max<std::int64_t>(0, inner)));
+  if (!context.thread->sandbox)
+    charge(start + std::chrono::nanoseconds(std::max<std::int64_t>(0, inner)));
 }
 
 } // namespace reprobe::op

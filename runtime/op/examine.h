@@ -10,12 +10,12 @@ namespace reprobe::op {
 struct CallContext : at::ObserverContext {
   ThreadState* thread = nullptr;
   const Operator* op = nullptr;
-  Signature* signature = nullptr;            // of a measured call
+  Signature* signature = nullptr; // of a measured call
   const Site* site = nullptr;
-  std::unique_ptr<SavedCall> saved;          // of a call to be examined
+  std::unique_ptr<SavedCall> saved; // of a call to be examined
   std::vector<GeneratorState> generators;
-  int exceptions = 0;                        // in flight at the start
-  std::uint64_t sequence = 0;                // of autograd at the start
+  int exceptions = 0;         // in flight at the start
+  std::uint64_t sequence = 0; // of autograd at the start
 };
 
 /// Saves what a re-execution needs. Lists the call as not examined when that cannot be done.

@@ -9,9 +9,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 2s;       // for threads that are inside an operator
+constexpr auto kPatience = 2s;        // for threads that are inside an operator
 constexpr auto kShortPatience = 20ms; // after kPatience ran out a few times
-constexpr auto kLongestHold = 30s;   // of a thread at the gate: its operator may be part of what is re-executed
+constexpr auto kLongestHold = 30s; // of a thread at the gate: its operator may be part of what is re-executed
 
 at::Tensor state_of(at::Generator& generator) {
   std::lock_guard lock(generator.mutex());
@@ -30,8 +30,8 @@ bool same_bytes(const at::Tensor& a, const at::Tensor& b) {
 } // namespace
 
 void Gate::enter(ThreadState& thread) {
-  // Both sides store, then load, sequentially consistent: either the closing thread sees this one inside, or this one
-  // sees the gate closed.
+  // Both sides store, then load, sequentially consistent: either the closing thread sees this one inside, or
+  // this one sees the gate closed.
   thread.inside.store(1, std::memory_order_seq_cst);
   for (ThreadState* holder; (holder = holder_.load(std::memory_order_seq_cst)) && holder != &thread;) {
     thread.inside.store(0, std::memory_order_seq_cst);
@@ -39,18 +39,22 @@ void Gate::enter(ThreadState& thread) {
     const bool opened = opened_.wait_for(lock, kLongestHold, [&] { return holder_.load() != holder; });
     lock.unlock();
     thread.inside.store(1, std::memory_order_seq_cst);
-    if (!opened) return;
+    if (!opened)
+      return;
   }
 }
 
 bool Gate::close(ThreadState& thread) {
-  const auto patience = failures_.load() < 3 ? std::chrono::duration_cast<std::chrono::milliseconds>(kPatience) : kShortPatience;
+  const auto patience = failures_.load() < 3
+                            ? std::chrono::duration_cast<std::chrono::milliseconds>(kPatience)
+                            : kShortPatience;
   const auto deadline = std::chrono::steady_clock::now() + patience;
   // This thread's operator has done its work: whoever holds the gate need not wait for it.
   thread.inside.store(0, std::memory_order_seq_cst);
   const bool turn = closing_.try_lock_until(std::chrono::steady_clock::now() + kLongestHold);
   thread.inside.store(1, std::memory_order_seq_cst);
-  if (!turn) return false;
+  if (!turn)
+    return false;
   holder_.store(&thread, std::memory_order_seq_cst);
   std::vector<ThreadState*> others;
   {
@@ -95,7 +99,8 @@ std::vector<GeneratorState> default_generators(c10::Device device) {
 std::vector<GeneratorState> changed_since(const std::vector<GeneratorState>& states) {
   std::vector<GeneratorState> changed;
   for (GeneratorState state : states)
-    if (!same_bytes(state.before, state_of(state.generator))) changed.push_back(std::move(state));
+    if (!same_bytes(state.before, state_of(state.generator)))
+      changed.push_back(std::move(state));
   return changed;
 }
 
@@ -105,20 +110,28 @@ PinnedGenerators::PinnedGenerators(ThreadState& thread, std::vector<GeneratorSta
     held_ = true;
     return;
   }
-  if (!thread.holds_gate) closed_ = held_ = registry().gate.close(thread);
-  else held_ = true; // inside a re-execution that pinned them already
-  if (!held_) return;
-  for (GeneratorState& state : states_) after_.push_back(state_of(state.generator));
+  if (!thread.holds_gate)
+    closed_ = held_ = registry().gate.close(thread);
+  else
+    held_ = true; // inside a re-execution that pinned them already
+  if (!held_)
+    return;
+  for (GeneratorState& state : states_)
+    after_.push_back(state_of(state.generator));
 }
 
 PinnedGenerators::~PinnedGenerators() {
-  for (std::size_t i = 0; i < after_.size(); ++i) set_state(states_[i].generator, after_[i]);
-  if (closed_) registry().gate.open(thread_);
+  for (std::size_t i = 0; i < after_.size(); ++i)
+    set_state(states_[i].generator, after_[i]);
+  if (closed_)
+    registry().gate.open(thread_);
 }
 
 void PinnedGenerators::reset() {
-  if (!held_) return;
-  for (GeneratorState& state : states_) set_state(state.generator, state.before);
+  if (!held_)
+    return;
+  for (GeneratorState& state : states_)
+    set_state(state.generator, state.before);
 }
 
 } // namespace reprobe::op

@@ -15,8 +15,8 @@ std::vector<GeneratorState> default_generators(c10::Device device);
 /// Those whose state is another one now.
 std::vector<GeneratorState> changed_since(const std::vector<GeneratorState>&);
 
-/// While it lives, other threads are held at their next operator, and reset() sets the generators back to where the
-/// call found them. At its end they are as the program left them.
+/// While it lives, other threads are held at their next operator, and reset() sets the generators back to
+/// where the call found them. At its end they are as the program left them.
 class PinnedGenerators {
 public:
   PinnedGenerators(ThreadState&, std::vector<GeneratorState>);

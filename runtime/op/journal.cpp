@@ -31,7 +31,8 @@ void write_line(const nlohmann::json& line) {
   std::lock_guard lock(files().mutex);
   for (std::size_t done = 0; files().journal >= 0 && done < text.size();) {
     const ssize_t written = ::write(files().journal, text.data() + done, text.size() - done);
-    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EINTR)
+      continue;
     if (written <= 0) {
       // A full disk: the launcher sees the cut line and no end.
       ::close(files().journal);
@@ -44,14 +45,18 @@ void write_line(const nlohmann::json& line) {
 
 /// JSON has no infinity.
 nlohmann::json finite(double value) {
-  if (value > std::numeric_limits<double>::max()) return "inf";
+  if (value > std::numeric_limits<double>::max())
+    return "inf";
   return value;
 }
 
 nlohmann::json mode(const Signature& signature) {
-  return {{"autocast", signature.autocast},   {"strict", signature.strict},
-          {"warn_only", signature.warn_only}, {"cudnn_benchmark", signature.benchmark},
-          {"cudnn_deterministic", signature.cudnn_deterministic}, {"grad", signature.grad}};
+  return {{"autocast", signature.autocast},
+          {"strict", signature.strict},
+          {"warn_only", signature.warn_only},
+          {"cudnn_benchmark", signature.benchmark},
+          {"cudnn_deterministic", signature.cudnn_deterministic},
+          {"grad", signature.grad}};
 }
 
 } // namespace
@@ -61,16 +66,21 @@ namespace journal {
 bool open(const std::string& directory) {
   for (int attempt = 0; attempt < 1000; ++attempt) { // a process may replace itself and keep its number
     const std::string name = std::to_string(::getpid()) + "-" + std::to_string(attempt);
-    const int journal = ::open((directory + "/journal-" + name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    const int journal = ::open((directory + "/journal-" + name).c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
     if (journal < 0) {
-      if (errno == EEXIST) continue;
+      if (errno == EEXIST)
+        continue;
       return false;
     }
-    const int shared = ::open((directory + "/shared-" + name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (shared < 0 || ::ftruncate(shared, sizeof(SharedPage)) != 0) return false;
+    const int shared =
+        ::open((directory + "/shared-" + name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (shared < 0 || ::ftruncate(shared, sizeof(SharedPage)) != 0)
+      return false;
     void* page = ::mmap(nullptr, sizeof(SharedPage), PROT_READ | PROT_WRITE, MAP_SHARED, shared, 0);
     ::close(shared);
-    if (page == MAP_FAILED) return false;
+    if (page == MAP_FAILED)
+      return false;
     files().journal = journal;
     files().page = static_cast<SharedPage*>(page);
     files().processes = directory + "/processes";
@@ -79,7 +89,9 @@ bool open(const std::string& directory) {
   return false;
 }
 
-SharedPage& page() { return *files().page; }
+SharedPage& page() {
+  return *files().page;
+}
 
 void site(const Site& site) {
   nlohmann::json frames = nlohmann::json::array();
@@ -91,17 +103,26 @@ void site(const Site& site) {
 }
 
 void signature(Signature& signature) {
-  if (signature.announced.exchange(true)) return;
+  if (signature.announced.exchange(true))
+    return;
   nlohmann::json path = nlohmann::json::array();
   for (const Signature* caller = signature.parent; caller; caller = caller->parent)
     path.insert(path.begin(), caller->op->name);
-  nlohmann::json line = {{"kind", "signature"}, {"id", signature.id}, {"operator", signature.op->name},
-                         {"overload", signature.op->overload}, {"signature", signature.text},
-                         {"device", signature.device}, {"direction", signature.direction},
-                         {"backward_node", signature.backward_node}, {"mode", mode(signature)},
-                         {"path", std::move(path)}, {"function", signature.backward_of_function}};
-  if (signature.site) line["site"] = signature.site->id;
-  if (signature.parent) line["parent"] = signature.parent->id;
+  nlohmann::json line = {{"kind", "signature"},
+                         {"id", signature.id},
+                         {"operator", signature.op->name},
+                         {"overload", signature.op->overload},
+                         {"signature", signature.text},
+                         {"device", signature.device},
+                         {"direction", signature.direction},
+                         {"backward_node", signature.backward_node},
+                         {"mode", mode(signature)},
+                         {"path", std::move(path)},
+                         {"function", signature.backward_of_function}};
+  if (signature.site)
+    line["site"] = signature.site->id;
+  if (signature.parent)
+    line["parent"] = signature.parent->id;
   write_line(line);
 }
 
@@ -109,34 +130,51 @@ void measured(Signature& of, const MeasurementLine& result) {
   signature(of);
   nlohmann::json outputs = nlohmann::json::array();
   for (const OutputLine& output : result.outputs)
-    outputs.push_back({{"name", output.name}, {"dtype", output.dtype}, {"shape", output.shape},
-                       {"distinct", output.distinct}, {"differing_share", output.differing_share},
-                       {"max_ulp", finite(output.max_ulp)}, {"max_absolute", finite(output.max_absolute)},
-                       {"max_relative", finite(output.max_relative)}, {"nan_mismatches", output.nan_mismatches}});
-  write_line({{"kind", "measured"}, {"id", of.id}, {"verdict", result.verdict}, {"reason", result.reason},
-              {"rounds", result.rounds}, {"distinct", result.distinct}, {"microseconds", result.microseconds},
-              {"blamed", result.blamed}, {"outputs", std::move(outputs)}});
+    outputs.push_back({{"name", output.name},
+                       {"dtype", output.dtype},
+                       {"shape", output.shape},
+                       {"distinct", output.distinct},
+                       {"differing_share", output.differing_share},
+                       {"max_ulp", finite(output.max_ulp)},
+                       {"max_absolute", finite(output.max_absolute)},
+                       {"max_relative", finite(output.max_relative)},
+                       {"nan_mismatches", output.nan_mismatches}});
+  write_line({{"kind", "measured"},
+              {"id", of.id},
+              {"verdict", result.verdict},
+              {"reason", result.reason},
+              {"rounds", result.rounds},
+              {"distinct", result.distinct},
+              {"microseconds", result.microseconds},
+              {"blamed", result.blamed},
+              {"outputs", std::move(outputs)}});
 }
 
 void skipped(Signature& of, const std::string& reason) {
-  if (of.skip_noted.exchange(true)) return;
+  if (of.skip_noted.exchange(true))
+    return;
   signature(of);
   write_line({{"kind", "skipped"}, {"id", of.id}, {"reason", reason}});
 }
 
-void remark(const std::string& text) { write_line({{"kind", "remark"}, {"text", text}}); }
+void remark(const std::string& text) {
+  write_line({{"kind", "remark"}, {"text", text}});
+}
 
 void environment(const std::string& json) {
   write_line({{"kind", "environment"}, {"values", nlohmann::json::parse(json)}});
 }
 
-void end() { write_line({{"kind", "end"}}); }
+void end() {
+  write_line({{"kind", "end"}});
+}
 
 void forked() {
   const int file = ::open(files().processes.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   char line[128];
-  const int length = std::snprintf(line, sizeof line, "%ld\t\tnot-observed\tforked from an observed process\n",
-                                   static_cast<long>(::getpid()));
+  const int length =
+      std::snprintf(line, sizeof line, "%ld\t\tnot-observed\tforked from an observed process\n",
+                    static_cast<long>(::getpid()));
   if (file >= 0) {
     [[maybe_unused]] const ssize_t written = ::write(file, line, static_cast<std::size_t>(length));
     ::close(file);
@@ -150,7 +188,8 @@ Replaying::Replaying(const std::string& name) {
   for (int i = 0; i < SharedPage::kSlots; ++i) {
     int expected = 0;
     auto& slot = journal::page().replaying[i];
-    if (!slot.active.compare_exchange_strong(expected, 1)) continue;
+    if (!slot.active.compare_exchange_strong(expected, 1))
+      continue;
     std::strncpy(slot.name, name.c_str(), SharedPage::kNameBytes - 1);
     slot.active.store(2);
     slot_ = i;
@@ -159,7 +198,8 @@ Replaying::Replaying(const std::string& name) {
 }
 
 Replaying::~Replaying() {
-  if (slot_ >= 0) journal::page().replaying[slot_].active.store(0);
+  if (slot_ >= 0)
+    journal::page().replaying[slot_].active.store(0);
 }
 
 } // namespace reprobe::op

@@ -1,4 +1,5 @@
-// What survives the program: JSON lines, appended as soon as they are known, and a page shared with the launcher.
+// What survives the program: JSON lines, appended as soon as they are known, and a page shared with the
+// launcher.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,8 @@ namespace reprobe::op {
 struct Signature;
 struct Site;
 
-/// Layout of <run directory>/shared-<pid>-<n>: which operators are being re-executed, and how often each was called.
+/// Layout of <run directory>/shared-<pid>-<n>: which operators are being re-executed, and how often each was
+/// called.
 struct SharedPage {
   static constexpr int kSlots = 64, kNameBytes = 120;
   static constexpr std::uint32_t kSignatures = 1u << 16;

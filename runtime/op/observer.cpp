@@ -32,16 +32,20 @@ constexpr std::size_t kRememberedForwardCalls = 1u << 16;
 
 /// The forward call that made the autograd node of this number on this thread.
 const ForwardCall* find_forward(ThreadState& forward, std::uint64_t sequence) {
-  const auto after = std::upper_bound(forward.forward.begin(), forward.forward.end(), sequence,
-                                      [](std::uint64_t value, const ForwardCall& call) { return value < call.first; });
-  if (after == forward.forward.begin()) return nullptr;
+  const auto after =
+      std::upper_bound(forward.forward.begin(), forward.forward.end(), sequence,
+                       [](std::uint64_t value, const ForwardCall& call) { return value < call.first; });
+  if (after == forward.forward.begin())
+    return nullptr;
   const auto& call = *std::prev(after);
   return sequence < call.last ? &call : nullptr;
 }
 
-void remember_forward(ThreadState& thread, std::uint64_t first, std::uint64_t last, const Site* site, bool function) {
+void remember_forward(ThreadState& thread, std::uint64_t first, std::uint64_t last, const Site* site,
+                      bool function) {
   std::lock_guard lock(thread.forward_mutex);
-  if (thread.forward.size() == kRememberedForwardCalls) thread.forward.pop_front();
+  if (thread.forward.size() == kRememberedForwardCalls)
+    thread.forward.pop_front();
   thread.forward.push_back({first, last, site, function});
 }
 
@@ -62,15 +66,18 @@ Position position_of(ThreadState& thread, CallContext& context) {
 bool take(Signature& signature) {
   int before = signature.examined.load(std::memory_order_relaxed);
   while (before < registry().options.per_signature)
-    if (signature.examined.compare_exchange_weak(before, before + 1)) return true;
+    if (signature.examined.compare_exchange_weak(before, before + 1))
+      return true;
   return false;
 }
 
 std::unique_ptr<CallContext> start(const at::RecordFunction& record) {
   ThreadState& thread = this_thread();
-  if (thread.busy || thread.measured || registry().stopped.load(std::memory_order_relaxed)) return nullptr;
+  if (thread.busy || thread.measured || registry().stopped.load(std::memory_order_relaxed))
+    return nullptr;
   const Operator* op = find_operator(thread, record);
-  if (!op) return nullptr;
+  if (!op)
+    return nullptr;
   if (thread.sandbox && !thread.sandbox->entered) {
     thread.sandbox->entered = true;
     return nullptr;
@@ -83,7 +90,8 @@ std::unique_ptr<CallContext> start(const at::RecordFunction& record) {
     thread.record_thread = record.threadId();
     context->sequence = at::sequence_number::peek();
     if (context->sequence > thread.last_sequence && thread.backward.empty()) {
-      // Nodes were made since the last operator: autograd::Function::apply makes its own before it calls forward().
+      // Nodes were made since the last operator: autograd::Function::apply makes its own before it calls
+      // forward().
       context->site = call_site(thread);
       remember_forward(thread, thread.last_sequence, context->sequence, context->site, true);
     }
@@ -94,24 +102,28 @@ std::unique_ptr<CallContext> start(const at::RecordFunction& record) {
     context->signature = find_signature(thread, *op, record.inputs(), position);
     if (context->signature) {
       context->signature->calls->fetch_add(1, std::memory_order_relaxed);
-      if (listed) journal::skipped(*context->signature, op->reason);
+      if (listed)
+        journal::skipped(*context->signature, op->reason);
     }
   }
   if (op->measured && op->selected) {
     thread.measured = context.get();
     context->exceptions = std::uncaught_exceptions();
-    if (context->signature && take(*context->signature)) save_call(*context, record.inputs());
+    if (context->signature && take(*context->signature))
+      save_call(*context, record.inputs());
   }
   return context;
 }
 
 void finish(const at::RecordFunction& record, CallContext& context) {
   ThreadState& thread = *context.thread;
-  if (&thread != &this_thread()) return; // an operator that ends on another thread: its state is not ours to touch
+  if (&thread != &this_thread())
+    return; // an operator that ends on another thread: its state is not ours to touch
   if (context.saved) {
     if (std::uncaught_exceptions() > context.exceptions) {
       context.signature->examined.fetch_sub(1); // the next call may succeed
-      if (!thread.sandbox) journal::skipped(*context.signature, "the operator threw an exception");
+      if (!thread.sandbox)
+        journal::skipped(*context.signature, "the operator threw an exception");
       OwnWork own(thread);
       context.saved.reset();
     } else if (!registry().stopped) {
@@ -119,11 +131,14 @@ void finish(const at::RecordFunction& record, CallContext& context) {
       examine(context, c10::ArrayRef<c10::IValue>(const_cast<c10::IValue*>(outputs.data()), outputs.size()));
     }
   }
-  if (thread.measured == &context) thread.measured = nullptr;
-  if (--thread.open > 0 || thread.sandbox) return;
+  if (thread.measured == &context)
+    thread.measured = nullptr;
+  if (--thread.open > 0 || thread.sandbox)
+    return;
   const std::uint64_t sequence = at::sequence_number::peek();
   if (sequence > context.sequence && thread.backward.empty()) {
-    if (!context.site) context.site = call_site(thread);
+    if (!context.site)
+      context.site = call_site(thread);
     remember_forward(thread, context.sequence, sequence, context.site, false);
   }
   thread.last_sequence = sequence;
@@ -141,7 +156,8 @@ std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& record) 
 }
 
 void on_end(const at::RecordFunction& record, at::ObserverContext* context) {
-  if (!context) return;
+  if (!context)
+    return;
   try {
     finish(record, *static_cast<CallContext*>(context));
   } catch (...) {
@@ -162,13 +178,16 @@ const std::string* intern(const char* name) {
 std::unique_ptr<at::ObserverContext> on_backward_start(const at::RecordFunction& record) {
   try {
     ThreadState& thread = this_thread();
-    if (thread.busy || thread.measured || thread.sandbox || registry().stopped.load(std::memory_order_relaxed)) return nullptr;
+    if (thread.busy || thread.measured || thread.sandbox ||
+        registry().stopped.load(std::memory_order_relaxed))
+      return nullptr;
     BackwardNode node{intern(record.name()), nullptr, false};
     ThreadState* forward = nullptr;
     {
       std::lock_guard lock(registry().threads_mutex);
       for (ThreadState* other : registry().threads)
-        if (other->record_thread == record.forwardThreadId()) forward = other;
+        if (other->record_thread == record.forwardThreadId())
+          forward = other;
     }
     if (forward && record.forwardThreadId() != 0 && record.seqNr() >= 0) {
       std::lock_guard lock(forward->forward_mutex);
@@ -187,21 +206,26 @@ std::unique_ptr<at::ObserverContext> on_backward_start(const at::RecordFunction&
 }
 
 void on_backward_end(const at::RecordFunction&, at::ObserverContext* context) {
-  if (!context) return;
+  if (!context)
+    return;
   ThreadState& thread = *static_cast<BackwardContext*>(context)->thread;
-  if (&thread == &this_thread() && !thread.backward.empty()) thread.backward.pop_back();
+  if (&thread == &this_thread() && !thread.backward.empty())
+    thread.backward.pop_back();
 }
 
 std::vector<std::string> read_lines(const std::string& path) {
   std::vector<std::string> lines;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
-    if (!line.empty()) lines.push_back(line);
+    if (!line.empty())
+      lines.push_back(line);
   return lines;
 }
 
-template <class Number> void read_number(const char* name, Number& value) {
-  if (const char* text = std::getenv(name); text && *text) value = static_cast<Number>(std::strtod(text, nullptr));
+template <class Number>
+void read_number(const char* name, Number& value) {
+  if (const char* text = std::getenv(name); text && *text)
+    value = static_cast<Number>(std::strtod(text, nullptr));
 }
 
 void read_options(Options& options) {
@@ -233,7 +257,8 @@ std::string version_beside(const std::string& libtorch) {
 }
 
 void at_exit() {
-  if (registry().stopped.exchange(true)) return;
+  if (registry().stopped.exchange(true))
+    return;
   try {
     journal::environment(environment_json());
     journal::end();
@@ -242,19 +267,22 @@ void at_exit() {
 }
 
 void in_forked_child() {
-  if (!registry().stopped.exchange(true)) journal::forked();
+  if (!registry().stopped.exchange(true))
+    journal::forked();
 }
 
 const char* observe(const char* libtorch) {
   static std::string failure;
   const std::string version = version_beside(libtorch);
   if (!version.empty() && version.substr(0, version.find('+')) != TORCH_VERSION)
-    return (failure = "the program uses LibTorch " + version + ", the observer was built for " TORCH_VERSION
+    return (failure = "the program uses LibTorch " + version +
+                      ", the observer was built for " TORCH_VERSION
                       " (build Reprobe with the program's LibTorch: -DTorch_DIR=...)")
         .c_str();
   Options& options = registry().options;
   read_options(options);
-  if (!journal::open(options.directory)) return "the journal in the run directory cannot be written";
+  if (!journal::open(options.directory))
+    return "the journal in the run directory cannot be written";
   ::pthread_atfork(nullptr, nullptr, in_forked_child);
   std::atexit(at_exit);
   at::addGlobalCallback(at::RecordFunctionCallback(on_start, on_end)

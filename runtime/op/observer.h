@@ -1,9 +1,9 @@
 // The operation observer: what its steps share.
 //
-// A call goes through them in this order: operators (is it measured at all?), call_site and signature (was this call
-// seen before?), arguments and generators (what must be the same in a re-execution), the program's own execution,
-// examine (re-execute and compare, results), journal. One leaked registry holds all state: threads of the program may
-// outlive every static destructor.
+// A call goes through them in this order: operators (is it measured at all?), call_site and signature (was
+// this call seen before?), arguments and generators (what must be the same in a re-execution), the program's
+// own execution, examine (re-execute and compare, results), journal. One leaked registry holds all state:
+// threads of the program may outlive every static destructor.
 #pragma once
 
 #include "runtime/op/torch_headers.h"
@@ -32,10 +32,10 @@ struct Operator {
   explicit Operator(const c10::OperatorHandle& handle) : handle(handle) {}
   c10::OperatorHandle handle;
   std::string name, overload;
-  bool measured = true;   // false: its children are looked at instead
-  bool selected = true;   // named by --ops and --from, or neither was given
-  bool framework = false; // of LibTorch itself: its schema lies only in ways that one re-execution shows
-  std::string reason;     // why it is not measured, when the report should list that
+  bool measured = true;        // false: its children are looked at instead
+  bool selected = true;        // named by --ops and --from, or neither was given
+  bool framework = false;      // of LibTorch itself: its schema lies only in ways that one re-execution shows
+  std::string reason;          // why it is not measured, when the report should list that
   int generator_argument = -1; // the argument `Generator?`
 };
 
@@ -84,13 +84,13 @@ struct Sandbox {
 struct CallContext;
 
 struct ThreadState {
-  std::uint64_t record_thread = 0;   // RecordFunction's number of this thread
-  bool busy = false;                 // the observer's own operators
+  std::uint64_t record_thread = 0; // RecordFunction's number of this thread
+  bool busy = false;               // the observer's own operators
   bool holds_gate = false;
-  CallContext* measured = nullptr;   // the outermost measured call in progress
-  int open = 0;                      // contexts in progress
+  CallContext* measured = nullptr; // the outermost measured call in progress
+  int open = 0;                    // contexts in progress
   Sandbox* sandbox = nullptr;
-  std::atomic<int> inside{0};        // in an operator, so possibly drawing random numbers
+  std::atomic<int> inside{0}; // in an operator, so possibly drawing random numbers
   std::uint64_t last_sequence = 0;
   std::vector<BackwardNode> backward;
   std::mutex forward_mutex;
@@ -175,7 +175,8 @@ struct Position { // where a call belongs in the source
   const Site* site = nullptr;
   const BackwardNode* backward = nullptr;
 };
-Signature* find_signature(ThreadState&, const Operator&, c10::ArrayRef<const c10::IValue> inputs, const Position&);
+Signature* find_signature(ThreadState&, const Operator&, c10::ArrayRef<const c10::IValue> inputs,
+                          const Position&);
 std::string dtype_name(c10::ScalarType);
 
 // environment.cpp

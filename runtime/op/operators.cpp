@@ -1,4 +1,5 @@
-// Which operators are measured: not those that only make views, and not those of the registry's table "replay".
+// Which operators are measured: not those that only make views, and not those of the registry's table
+// "replay".
 #include "runtime/op/observer.h"
 
 #include <cstring>
@@ -19,7 +20,8 @@ bool is_selected(const std::vector<std::string>& globs, const std::string& name)
   bool any_positive = false, named = false;
   for (const std::string& glob : globs) {
     if (glob[0] == '!') {
-      if (matches(glob.substr(1), name)) return false;
+      if (matches(glob.substr(1), name))
+        return false;
     } else {
       any_positive = true;
       named = named || matches(glob, name);
@@ -28,13 +30,15 @@ bool is_selected(const std::vector<std::string>& globs, const std::string& name)
   return named || !any_positive;
 }
 
-/// Some result shares memory with an argument that is not written: a view (or, as of reshape, perhaps a copy, which
-/// its children make).
+/// Some result shares memory with an argument that is not written: a view (or, as of reshape, perhaps a copy,
+/// which its children make).
 bool makes_view(const c10::FunctionSchema& schema) {
   for (const auto& argument : schema.arguments())
-    if (argument.alias_info() && argument.alias_info()->isWrite()) return false;
+    if (argument.alias_info() && argument.alias_info()->isWrite())
+      return false;
   for (const auto& result : schema.returns())
-    if (result.alias_info() && !result.alias_info()->isWrite()) return true;
+    if (result.alias_info() && !result.alias_info()->isWrite())
+      return true;
   return false;
 }
 
@@ -47,15 +51,19 @@ Operator* describe(const c10::OperatorHandle& handle) {
   op->framework = op->name.rfind("aten::", 0) == 0;
   op->selected = is_selected(options.selection, op->name);
   for (const auto& [glob, reason] : options.not_replayed) {
-    if (!matches(glob, op->name)) continue;
+    if (!matches(glob, op->name))
+      continue;
     op->measured = false;
-    if (!op->framework) op->reason = reason; // LibTorch's own bookkeeping is nobody's concern
+    if (!op->framework)
+      op->reason = reason; // LibTorch's own bookkeeping is nobody's concern
     break;
   }
-  if (makes_view(schema)) op->measured = false;
+  if (makes_view(schema))
+    op->measured = false;
   const auto& arguments = schema.arguments();
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].type()->str() == "Generator?") op->generator_argument = static_cast<int>(i);
+    if (arguments[i].type()->str() == "Generator?")
+      op->generator_argument = static_cast<int>(i);
   return op;
 }
 
@@ -70,12 +78,14 @@ const Operator* find_operator(ThreadState& thread, const at::RecordFunction& rec
       return known->second;
   }
   const auto name = record.operator_name();
-  if (!name) return nullptr; // a range that the program named, not an operator
+  if (!name)
+    return nullptr; // a range that the program named, not an operator
   std::unique_lock lock(registry().operators_mutex);
   Operator*& op = registry().operators[key];
   if (!op || op->name != name->name || op->overload != name->overload_name) {
     const auto handle = c10::Dispatcher::singleton().findSchema(*name);
-    if (!handle) return nullptr;
+    if (!handle)
+      return nullptr;
     op = describe(*handle);
   }
   thread.operators[key] = op;

@@ -17,8 +17,8 @@ struct ResultTensor {
 };
 
 /// Results of a call from what it returned, then the arguments that it changed although no result is them.
-std::vector<ResultTensor> results_of(c10::ArrayRef<c10::IValue> outputs, const std::vector<at::Tensor>& arguments,
-                                     const SavedCall&);
+std::vector<ResultTensor> results_of(c10::ArrayRef<c10::IValue> outputs,
+                                     const std::vector<at::Tensor>& arguments, const SavedCall&);
 
 class ResultComparison {
 public:

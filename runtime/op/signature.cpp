@@ -1,6 +1,6 @@
-// What makes two calls "the same" for measuring: operator, shapes, strides, types, device, integer arguments, mode,
-// place in the source. Floating-point scalars count only as 0, 1 or other: an optimizer's step size changes with each
-// step, and the operator that runs does not.
+// What makes two calls "the same" for measuring: operator, shapes, strides, types, device, integer arguments,
+// mode, place in the source. Floating-point scalars count only as 0, 1 or other: an optimizer's step size
+// changes with each step, and the operator that runs does not.
 #include "runtime/op/observer.h"
 
 #include "runtime/op/journal.h"
@@ -12,41 +12,59 @@
 namespace reprobe::op {
 namespace {
 
-std::uint64_t hash_double(double value) { return value == 0 ? 0 : value == 1 ? 1 : value != value ? 3 : 2; }
+std::uint64_t hash_double(double value) {
+  return value == 0 ? 0 : value == 1 ? 1 : value != value ? 3 : 2;
+}
 
 std::uint64_t hash_tensor(std::uint64_t hash, const at::Tensor& tensor) {
-  if (!tensor.defined()) return mix(hash, 11);
-  hash = mix(hash, static_cast<std::uint64_t>(tensor.scalar_type()) << 8 | static_cast<std::uint64_t>(tensor.layout()));
+  if (!tensor.defined())
+    return mix(hash, 11);
+  hash = mix(hash, static_cast<std::uint64_t>(tensor.scalar_type()) << 8 |
+                       static_cast<std::uint64_t>(tensor.layout()));
   hash = mix(hash, static_cast<std::uint64_t>(tensor.device().type()) << 8 |
                        static_cast<std::uint8_t>(tensor.device().index()));
-  hash = mix(hash, (tensor.requires_grad() ? 1 : 0) | (tensor.unsafeGetTensorImpl()->is_wrapped_number() ? 2 : 0) |
+  hash = mix(hash, (tensor.requires_grad() ? 1 : 0) |
+                       (tensor.unsafeGetTensorImpl()->is_wrapped_number() ? 2 : 0) |
                        (tensor.is_conj() ? 4 : 0) | (tensor.is_neg() ? 8 : 0));
-  if (tensor.layout() != c10::kStrided || tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides()) return hash;
+  if (tensor.layout() != c10::kStrided || tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
+    return hash;
   hash = mix(hash, static_cast<std::uint64_t>(tensor.dim()));
-  for (const std::int64_t size : tensor.sizes()) hash = mix(hash, static_cast<std::uint64_t>(size));
-  for (const std::int64_t stride : tensor.strides()) hash = mix(hash, static_cast<std::uint64_t>(stride));
+  for (const std::int64_t size : tensor.sizes())
+    hash = mix(hash, static_cast<std::uint64_t>(size));
+  for (const std::int64_t stride : tensor.strides())
+    hash = mix(hash, static_cast<std::uint64_t>(stride));
   return hash;
 }
 
 std::uint64_t hash_value(std::uint64_t hash, const c10::IValue& value) {
-  if (value.isTensor()) return hash_tensor(hash, value.toTensor());
-  if (value.isNone()) return mix(hash, 7);
-  if (value.isBool()) return mix(hash, value.toBool() ? 21 : 20);
-  if (value.isInt()) return mix(hash, static_cast<std::uint64_t>(value.toInt()));
-  if (value.isDouble()) return mix(hash, 40 + hash_double(value.toDouble()));
-  if (value.isString()) return mix(hash, std::hash<std::string_view>{}(value.toStringView()));
-  if (value.isDevice()) return mix(hash, std::hash<c10::Device>{}(value.toDevice()));
-  if (value.isGenerator()) return mix(hash, 8);
+  if (value.isTensor())
+    return hash_tensor(hash, value.toTensor());
+  if (value.isNone())
+    return mix(hash, 7);
+  if (value.isBool())
+    return mix(hash, value.toBool() ? 21 : 20);
+  if (value.isInt())
+    return mix(hash, static_cast<std::uint64_t>(value.toInt()));
+  if (value.isDouble())
+    return mix(hash, 40 + hash_double(value.toDouble()));
+  if (value.isString())
+    return mix(hash, std::hash<std::string_view>{}(value.toStringView()));
+  if (value.isDevice())
+    return mix(hash, std::hash<c10::Device>{}(value.toDevice()));
+  if (value.isGenerator())
+    return mix(hash, 8);
   if (value.isTensorList()) {
     const auto& tensors = value.toListRef();
     hash = mix(hash, tensors.size());
-    for (const auto& tensor : tensors) hash = hash_value(hash, tensor);
+    for (const auto& tensor : tensors)
+      hash = hash_value(hash, tensor);
     return hash;
   }
   if (value.isList()) {
     const auto& elements = value.toListRef();
     hash = mix(hash, 100 + elements.size());
-    for (const auto& element : elements) hash = hash_value(hash, element);
+    for (const auto& element : elements)
+      hash = hash_value(hash, element);
     return hash;
   }
   return mix(hash, 9);
@@ -54,7 +72,8 @@ std::uint64_t hash_value(std::uint64_t hash, const c10::IValue& value) {
 
 void append_numbers(std::string& text, c10::IntArrayRef numbers) {
   text += '[';
-  for (std::size_t i = 0; i < numbers.size(); ++i) text += (i ? "," : "") + std::to_string(numbers[i]);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    text += (i ? "," : "") + std::to_string(numbers[i]);
   text += ']';
 }
 
@@ -95,7 +114,8 @@ void append_value(std::string& text, const c10::IValue& value) {
     text += '[';
     const auto& elements = value.toListRef();
     for (std::size_t i = 0; i < elements.size() && i < 16; ++i) {
-      if (i) text += ", ";
+      if (i)
+        text += ", ";
       append_value(text, elements[i]);
     }
     text += elements.size() > 16 ? ", ...]" : "]";
@@ -106,26 +126,32 @@ void append_value(std::string& text, const c10::IValue& value) {
 
 std::string device_of(c10::ArrayRef<const c10::IValue> inputs) {
   for (const auto& value : inputs) {
-    if (value.isTensor() && value.toTensor().defined() && value.toTensor().dim() > 0) return value.toTensor().device().str();
+    if (value.isTensor() && value.toTensor().defined() && value.toTensor().dim() > 0)
+      return value.toTensor().device().str();
     if (value.isTensorList())
       for (const auto& tensor : value.toListRef())
-        if (tensor.toTensor().defined()) return tensor.toTensor().device().str();
-    if (value.isDevice()) return value.toDevice().str();
+        if (tensor.toTensor().defined())
+          return tensor.toTensor().device().str();
+    if (value.isDevice())
+      return value.toDevice().str();
   }
   for (const auto& value : inputs)
-    if (value.isTensor() && value.toTensor().defined()) return value.toTensor().device().str();
+    if (value.isTensor() && value.toTensor().defined())
+      return value.toTensor().device().str();
   return "cpu";
 }
 
 std::string autocast_name() {
   for (const auto device : {at::kCUDA, at::kCPU})
-    if (at::autocast::is_autocast_enabled(device)) return dtype_name(at::autocast::get_autocast_dtype(device));
+    if (at::autocast::is_autocast_enabled(device))
+      return dtype_name(at::autocast::get_autocast_dtype(device));
   return "none";
 }
 
 std::uint64_t mode_bits() {
   const auto& context = at::globalContext();
-  std::uint64_t bits = (context.deterministicAlgorithms() ? 1 : 0) | (context.deterministicAlgorithmsWarnOnly() ? 2 : 0) |
+  std::uint64_t bits = (context.deterministicAlgorithms() ? 1 : 0) |
+                       (context.deterministicAlgorithmsWarnOnly() ? 2 : 0) |
                        (context.benchmarkCuDNN() ? 4 : 0) | (context.deterministicCuDNN() ? 8 : 0) |
                        (c10::GradMode::is_enabled() ? 16 : 0);
   for (const auto device : {at::kCPU, at::kCUDA})
@@ -139,20 +165,34 @@ std::uint64_t mode_bits() {
 
 std::string dtype_name(c10::ScalarType type) {
   switch (type) {
-  case c10::kFloat: return "float32";
-  case c10::kDouble: return "float64";
-  case c10::kHalf: return "float16";
-  case c10::kBFloat16: return "bfloat16";
-  case c10::kLong: return "int64";
-  case c10::kInt: return "int32";
-  case c10::kShort: return "int16";
-  case c10::kChar: return "int8";
-  case c10::kByte: return "uint8";
-  case c10::kBool: return "bool";
-  case c10::kComplexFloat: return "complex64";
-  case c10::kComplexDouble: return "complex128";
-  case c10::kComplexHalf: return "complex32";
-  default: return c10::toString(type);
+  case c10::kFloat:
+    return "float32";
+  case c10::kDouble:
+    return "float64";
+  case c10::kHalf:
+    return "float16";
+  case c10::kBFloat16:
+    return "bfloat16";
+  case c10::kLong:
+    return "int64";
+  case c10::kInt:
+    return "int32";
+  case c10::kShort:
+    return "int16";
+  case c10::kChar:
+    return "int8";
+  case c10::kByte:
+    return "uint8";
+  case c10::kBool:
+    return "bool";
+  case c10::kComplexFloat:
+    return "complex64";
+  case c10::kComplexDouble:
+    return "complex128";
+  case c10::kComplexHalf:
+    return "complex32";
+  default:
+    return c10::toString(type);
   }
 }
 
@@ -163,9 +203,11 @@ Signature* find_signature(ThreadState& thread, const Operator& op, c10::ArrayRef
   hash = mix(hash, position.site ? position.site->hash : 0);
   hash = mix(hash, position.backward ? reinterpret_cast<std::uintptr_t>(position.backward->name) : 0);
   hash = mix(hash, parent ? parent->hash : 0);
-  for (const auto& value : inputs) hash = hash_value(hash, value);
+  for (const auto& value : inputs)
+    hash = hash_value(hash, value);
 
-  if (const auto known = thread.signatures.find(hash); known != thread.signatures.end()) return known->second;
+  if (const auto known = thread.signatures.find(hash); known != thread.signatures.end())
+    return known->second;
   Signature* signature = nullptr;
   bool fresh = false;
   {
@@ -184,7 +226,8 @@ Signature* find_signature(ThreadState& thread, const Operator& op, c10::ArrayRef
       entry->calls = &journal::page().calls[entry->id];
       entry->text = "(";
       for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (i) entry->text += ", ";
+        if (i)
+          entry->text += ", ";
         append_value(entry->text, inputs[i]);
       }
       entry->text += ")";
@@ -211,7 +254,8 @@ Signature* find_signature(ThreadState& thread, const Operator& op, c10::ArrayRef
     }
     signature = entry;
   }
-  if (fresh && !parent) journal::signature(*signature); // children are listed only when they vary
+  if (fresh && !parent)
+    journal::signature(*signature); // children are listed only when they vary
   return thread.signatures[hash] = signature;
 }
 

@@ -4,8 +4,8 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/SequenceNumber.h>
-#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Generator.h>
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -16,7 +16,8 @@ class CompareCuda : public testing::TestWithParam<Type> {
 protected:
   void SetUp() override {
     int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+      GTEST_SKIP() << "no GPU here";
     void* library = ::dlopen(COMPARE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     ASSERT_NE(library, nullptr) << ::dlerror();
     compare = reinterpret_cast<reprobe::compare::CompareCuda>(::dlsym(library, kCompareCudaSymbol));
@@ -46,14 +47,18 @@ TEST_P(CompareCuda, AgreesWithTheCpuOnRandomBits) {
   for (const std::size_t elements : {1u, 7u, 255u, 4096u, 1000003u})
     for (const std::size_t shift : {std::size_t(0), width}) {
       std::vector<unsigned char> reference(elements * width), result;
-      for (auto& byte : reference) byte = static_cast<unsigned char>(random()); // NaNs, infinities and denormals too
+      for (auto& byte : reference)
+        byte = static_cast<unsigned char>(random()); // NaNs, infinities and denormals too
       result = reference;
-      for (std::size_t i = 0; i < result.size(); i += 1 + random() % 97) result[i] = static_cast<unsigned char>(random());
+      for (std::size_t i = 0; i < result.size(); i += 1 + random() % 97)
+        result[i] = static_cast<unsigned char>(random());
       std::vector<std::uint8_t> mask(elements), device_mask(elements);
-      const Comparison expected = compare_cpu(reference.data(), result.data(), elements, GetParam(), mask.data());
+      const Comparison expected =
+          compare_cpu(reference.data(), result.data(), elements, GetParam(), mask.data());
       const OnDevice a(reference, shift), b(result, shift), m(std::vector<unsigned char>(elements, 0));
       Comparison found;
-      ASSERT_EQ(compare(a.data(), b.data(), elements, static_cast<int>(GetParam()), m.data(), nullptr, &found), 0);
+      ASSERT_EQ(
+          compare(a.data(), b.data(), elements, static_cast<int>(GetParam()), m.data(), nullptr, &found), 0);
       EXPECT_EQ(found.hash[0], expected.hash[0]);
       EXPECT_EQ(found.hash[1], expected.hash[1]);
       EXPECT_EQ(found.differing, expected.differing);
@@ -86,7 +91,8 @@ TEST_P(CompareCuda, OneByteIsFoundAnywhere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, CompareCuda,
-                         testing::Values(Type::float64, Type::float32, Type::float16, Type::bfloat16, Type::int64, Type::int32, Type::int16,
-                                         Type::int8, Type::uint64, Type::uint32, Type::uint16, Type::uint8));
+                         testing::Values(Type::float64, Type::float32, Type::float16, Type::bfloat16,
+                                         Type::int64, Type::int32, Type::int16, Type::int8, Type::uint64,
+                                         Type::uint32, Type::uint16, Type::uint8));
 
 } // namespace

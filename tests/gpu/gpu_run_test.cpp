@@ -14,7 +14,8 @@ protected:
   void SetUp() override {
     Run::SetUp();
     int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "no GPU here";
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+      GTEST_SKIP() << "no GPU here";
     ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 1);
   }
 };
@@ -34,7 +35,8 @@ TEST_F(GpuRun, TrainingIsBitIdenticalUnderObservation) {
 TEST_F(GpuRun, FloatAtomicsVaryAndIntegerAtomicsDoNot) {
   const Result result = run(kProgram + " own-kernels", "--error-exitcode 42");
   EXPECT_EQ(result.exit_code, 42) << result.err;
-  const auto floats = find(result.measurements, "own::float_sums"), integers = find(result.measurements, "own::integer_sums");
+  const auto floats = find(result.measurements, "own::float_sums"),
+             integers = find(result.measurements, "own::integer_sums");
   ASSERT_NE(floats, nullptr);
   ASSERT_NE(integers, nullptr);
   EXPECT_EQ(floats->verdict, "varies");

@@ -15,8 +15,11 @@ namespace {
 
 using namespace reprobe::compare;
 
-template <class T> Comparison compare(Type type, std::vector<T> reference, std::vector<T> result, std::vector<std::uint8_t>* mask = nullptr) {
-  if (mask) mask->resize(reference.size());
+template <class T>
+Comparison compare(Type type, std::vector<T> reference, std::vector<T> result,
+                   std::vector<std::uint8_t>* mask = nullptr) {
+  if (mask)
+    mask->resize(reference.size());
   return compare_cpu(reference.data(), result.data(), reference.size(), type, mask ? mask->data() : nullptr);
 }
 
@@ -55,14 +58,16 @@ TEST(Compare, Float32NeighboursAreOneUlpApart) {
 }
 
 TEST(Compare, Float64) {
-  const auto found = compare<double>(Type::float64, {1, 4}, {std::nextafter(std::nextafter(1.0, 2.0), 2.0), 4});
+  const auto found =
+      compare<double>(Type::float64, {1, 4}, {std::nextafter(std::nextafter(1.0, 2.0), 2.0), 4});
   EXPECT_EQ(found.max_ulp, 2);
   EXPECT_EQ(found.max_absolute, std::ldexp(1.0, -51));
   EXPECT_EQ(found.differing, 1u);
 }
 
 TEST(Compare, Float16) { // 0x3c00: 1.0, a step is 2^-10; 0x0001: the smallest denormal, 2^-24; 0x7bff: 65504
-  const auto found = compare<std::uint16_t>(Type::float16, {0x3c00, 0x0001, 0x7bff}, {0x3c03, 0x0000, 0x7bff});
+  const auto found =
+      compare<std::uint16_t>(Type::float16, {0x3c00, 0x0001, 0x7bff}, {0x3c03, 0x0000, 0x7bff});
   EXPECT_EQ(found.differing, 2u);
   EXPECT_EQ(found.max_ulp, 3);
   EXPECT_EQ(found.max_absolute, 3 * std::ldexp(1.0, -10));
@@ -129,7 +134,8 @@ TEST(Compare, DifferenceThatOverflowsDouble) {
 }
 
 TEST(Compare, IntegersHaveNoUlp) {
-  const auto large = compare<std::int64_t>(Type::int64, {std::numeric_limits<std::int64_t>::min(), 3}, {std::numeric_limits<std::int64_t>::max(), 3});
+  const auto large = compare<std::int64_t>(Type::int64, {std::numeric_limits<std::int64_t>::min(), 3},
+                                           {std::numeric_limits<std::int64_t>::max(), 3});
   EXPECT_EQ(large.differing, 1u);
   EXPECT_EQ(large.max_ulp, 0);
   EXPECT_EQ(large.max_absolute, std::ldexp(1.0, 64)); // 2^64 - 1, rounded
@@ -159,7 +165,8 @@ TEST(Compare, HashTellsPlacesValuesAndLengthsApart) {
     seen.insert({found.hash[0], found.hash[1]});
     ++arrays;
   };
-  for (std::size_t length = 0; length < 40; ++length) add(std::vector<std::uint8_t>(length)); // zeros
+  for (std::size_t length = 0; length < 40; ++length)
+    add(std::vector<std::uint8_t>(length)); // zeros
   for (std::size_t place = 0; place < 40; ++place)
     for (int bit = 0; bit < 8; ++bit) {
       std::vector<std::uint8_t> bytes(40);
@@ -167,11 +174,14 @@ TEST(Compare, HashTellsPlacesValuesAndLengthsApart) {
       add(bytes);
     }
   std::vector<std::uint8_t> swapped(64);
-  for (std::size_t i = 0; i < 64; ++i) swapped[i] = static_cast<std::uint8_t>(i + 1);
+  for (std::size_t i = 0; i < 64; ++i)
+    swapped[i] = static_cast<std::uint8_t>(i + 1);
   add(swapped);
   for (std::size_t i = 0; i + 8 < 64; i += 8) { // words that change places
     auto other = swapped;
-    std::swap_ranges(other.begin() + static_cast<std::ptrdiff_t>(i), other.begin() + static_cast<std::ptrdiff_t>(i) + 8, other.begin() + static_cast<std::ptrdiff_t>(i) + 8);
+    std::swap_ranges(other.begin() + static_cast<std::ptrdiff_t>(i),
+                     other.begin() + static_cast<std::ptrdiff_t>(i) + 8,
+                     other.begin() + static_cast<std::ptrdiff_t>(i) + 8);
     add(other);
   }
   EXPECT_EQ(seen.size(), arrays);

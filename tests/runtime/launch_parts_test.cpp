@@ -36,7 +36,8 @@ TEST(ParseBytes, UnitsArePowersOf1024) {
 }
 
 TEST(ParseBytes, RefusesAnythingElse) {
-  for (const char* text : {"", "M", "-1", "1X", "1MM", "nan", "inf", "1e30", "12 34"}) EXPECT_THROW(parse_bytes(text), reprobe::Error) << text;
+  for (const char* text : {"", "M", "-1", "1X", "1MM", "nan", "inf", "1e30", "12 34"})
+    EXPECT_THROW(parse_bytes(text), reprobe::Error) << text;
 }
 
 TEST(FindProgram, SaysWhatIsWrong) {
@@ -61,16 +62,23 @@ TEST(FindProgram, SaysWhatIsWrong) {
 
 TEST(Collect, KeepsWhatACutJournalHolds) {
   Folder folder;
-  folder.write("processes", "10\t/bin/sh\tnot-observed\tnot linked\n10\t/bin/sh\tnot-observed\tnot linked\n11\t\tnot-observed\tforked from an observed process\n");
-  const std::string mode = R"("mode":{"autocast":"none"},"path":[],"function":false,"overload":"","device":"cpu","backward_node":"")";
-  folder.write("journal-12-0",
-               R"({"kind":"signature","id":0,"operator":"a::stable","signature":"none","direction":"forward",)" + mode + "}\n" +
-                   R"({"kind":"signature","id":1,"operator":"a::cut","signature":"none","direction":"forward",)" + mode + "}\n" +
-                   R"({"kind":"signature","id":2,"operator":"a::nan","signature":"none","direction":"forward",)" + mode + "}\n" +
-                   R"({"kind":"measured","id":0,"verdict":"stable","reason":"","rounds":20,"distinct":1,"microseconds":3,"blamed":false,"outputs":[]})" + "\n" +
-                   R"({"kind":"measured","id":2,"verdict":"varies","reason":"","rounds":20,"distinct":2,"microseconds":3,"blamed":true,"outputs":[)" +
-                   R"({"name":"output 0","dtype":"float32","shape":[2],"distinct":2,"differing_share":0.5,"max_ulp":0,"max_absolute":"inf","max_relative":1,"nan_mismatches":1}]})" +
-                   "\n" + R"({"kind":"measured","id":1,"verd)");
+  folder.write("processes", "10\t/bin/sh\tnot-observed\tnot linked\n10\t/bin/sh\tnot-observed\tnot "
+                            "linked\n11\t\tnot-observed\tforked from an observed process\n");
+  const std::string mode =
+      R"("mode":{"autocast":"none"},"path":[],"function":false,"overload":"","device":"cpu","backward_node":"")";
+  folder.write(
+      "journal-12-0",
+      R"({"kind":"signature","id":0,"operator":"a::stable","signature":"none","direction":"forward",)" +
+          mode + "}\n" +
+          R"({"kind":"signature","id":1,"operator":"a::cut","signature":"none","direction":"forward",)" +
+          mode + "}\n" +
+          R"({"kind":"signature","id":2,"operator":"a::nan","signature":"none","direction":"forward",)" +
+          mode + "}\n" +
+          R"({"kind":"measured","id":0,"verdict":"stable","reason":"","rounds":20,"distinct":1,"microseconds":3,"blamed":false,"outputs":[]})" +
+          "\n" +
+          R"({"kind":"measured","id":2,"verdict":"varies","reason":"","rounds":20,"distinct":2,"microseconds":3,"blamed":true,"outputs":[)" +
+          R"({"name":"output 0","dtype":"float32","shape":[2],"distinct":2,"differing_share":0.5,"max_ulp":0,"max_absolute":"inf","max_relative":1,"nan_mismatches":1}]})" +
+          "\n" + R"({"kind":"measured","id":1,"verd)");
   const Collected collected = collect(folder.path);
   EXPECT_EQ(collected.observed_processes, 1u);
   EXPECT_EQ(collected.unfinished_processes, 1u);

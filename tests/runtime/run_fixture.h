@@ -65,9 +65,11 @@ protected:
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << text
 
 /// The first entry of an operator; null when there is none.
-inline const Measurement* find(const Measurements& measurements, const std::string& op, const std::string& direction = "") {
+inline const Measurement* find(const Measurements& measurements, const std::string& op,
+                               const std::string& direction = "") {
   for (const Measurement& entry : measurements.entries)
-    if (entry.op == op && (direction.empty() || entry.direction == direction)) return &entry;
+    if (entry.op == op && (direction.empty() || entry.direction == direction))
+      return &entry;
   return nullptr;
 }
 
@@ -77,7 +79,8 @@ inline std::uint32_t line_of(const fs::path& source, const std::string& mark) {
   std::uint32_t number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
-    if (line.find("// line: " + mark) != std::string::npos) return number;
+    if (line.find("// line: " + mark) != std::string::npos)
+      return number;
   }
   ADD_FAILURE() << "no line of " << source << " is marked " << mark;
   return 0;
@@ -87,7 +90,8 @@ inline std::uint32_t line_of(const fs::path& source, const std::string& mark) {
 inline std::string listing(const Measurements& measurements) {
   std::string text;
   for (const Measurement& entry : measurements.entries)
-    if (entry.verdict != "stable") text += entry.op + entry.signature + ": " + entry.verdict + ": " + entry.reason + "\n";
+    if (entry.verdict != "stable")
+      text += entry.op + entry.signature + ": " + entry.verdict + ": " + entry.reason + "\n";
   return text;
 }
 

@@ -18,7 +18,9 @@ TEST_F(Run, ProgramThatDoesNotExist) {
 }
 
 TEST_F(Run, ProgramOfAnotherFormat) {
-  std::ofstream(folder_ / "broken", std::ios::binary) << std::string("\x7f" "ELF\x02\x01\x01\0\0\0", 10);
+  std::ofstream(folder_ / "broken", std::ios::binary) << std::string("\x7f"
+                                                                     "ELF\x02\x01\x01\0\0\0",
+                                                                     10);
   fs::permissions(folder_ / "broken", fs::perms::owner_all);
   const Result result = run("./broken");
   EXPECT_NE(result.exit_code, 0);
@@ -60,8 +62,9 @@ TEST_F(Run, OutputThatCannotBeWrittenIsFoundBeforeTheProgramStarts) {
 }
 
 TEST_F(Run, OptionsThatMakeNoSense) {
-  for (const char* options : {"--rounds 1", "--budget 0", "--budget -1", "--memory 3X", "--error-exitcode 256", "--error-exitcode 0",
-                              "--per-signature 0", "--rounds many", "--from missing.json", "--no-such-option"})
+  for (const char* options : {"--rounds 1", "--budget 0", "--budget -1", "--memory 3X",
+                              "--error-exitcode 256", "--error-exitcode 0", "--per-signature 0",
+                              "--rounds many", "--from missing.json", "--no-such-option"})
     EXPECT_EQ(run("true", options).exit_code, 2) << options;
   EXPECT_EQ(shell("'" REPROBE_EXECUTABLE "' run -o - -- true").exit_code, 2);
   EXPECT_EQ(shell("'" REPROBE_EXECUTABLE "' run").exit_code, 2);
@@ -73,13 +76,16 @@ TEST_F(Run, StandardStreamsAreTheProgramsAlone) {
 }
 
 TEST_F(Run, PreloadOfTheUserStays) {
-  const Result result = shell("LD_PRELOAD=libm.so.6 '" REPROBE_EXECUTABLE "' run -o m.json -- sh -c 'echo $LD_PRELOAD'");
+  const Result result =
+      shell("LD_PRELOAD=libm.so.6 '" REPROBE_EXECUTABLE "' run -o m.json -- sh -c 'echo $LD_PRELOAD'");
   EXPECT_SAYS(result.out, "libreprobe-preload.so:libm.so.6");
 }
 
 TEST_F(Run, SignalsArePassedOn) {
-  const Result result = shell("'" REPROBE_EXECUTABLE "' run -o m.json -- sh -c 'trap \"echo got it; exit 4\" TERM; echo ready >ready; while :; do sleep 0.05; done' & "
-                              "pid=$!; while [ ! -s ready ]; do sleep 0.05; done; kill -TERM $pid; wait $pid");
+  const Result result =
+      shell("'" REPROBE_EXECUTABLE "' run -o m.json -- sh -c 'trap \"echo got it; exit 4\" TERM; echo ready "
+                                   ">ready; while :; do sleep 0.05; done' & "
+            "pid=$!; while [ ! -s ready ]; do sleep 0.05; done; kill -TERM $pid; wait $pid");
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_EQ(result.out, "got it\n");
 }
@@ -107,7 +113,8 @@ TEST_F(Run, TrainingIsBitIdenticalUnderObservation) {
   EXPECT_EQ(dropout->verdict, "stable"); // drew the same numbers again
   bool autocast = false;
   for (const Measurement& entry : observed.measurements.entries)
-    if (entry.mode.count("autocast") && entry.mode.at("autocast") == "bfloat16") autocast = true;
+    if (entry.mode.count("autocast") && entry.mode.at("autocast") == "bfloat16")
+      autocast = true;
   EXPECT_TRUE(autocast);
   expect_at(find(observed.measurements, "aten::conv2d"), "convolution");
   expect_at(find(observed.measurements, "aten::convolution_backward"), "convolution");
@@ -135,7 +142,8 @@ TEST_F(Run, ArgumentsOfEveryForm) {
   const auto norm = find(observed.measurements, "aten::batch_norm");
   expect_at(norm, "batch norm");
   std::vector<std::string> outputs;
-  for (const auto& output : norm->outputs) outputs.push_back(output.name);
+  for (const auto& output : norm->outputs)
+    outputs.push_back(output.name);
   EXPECT_EQ(outputs, (std::vector<std::string>{"output 0", "argument running_mean", "argument running_var"}));
   for (const char* view : {"aten::select", "aten::t", "aten::view", "aten::as_strided", "aten::empty"})
     EXPECT_EQ(find(observed.measurements, view), nullptr) << view;
@@ -190,7 +198,8 @@ TEST_F(Run, DistanceInUlpAndShareOfElements) {
 
 TEST_F(Run, BlameGoesToTheDeepestThatVaries) {
   const Result result = run(kProgram + " call-wobble");
-  const auto outer = find(result.measurements, "scripted::call_wobble"), inner = find(result.measurements, "scripted::wobble");
+  const auto outer = find(result.measurements, "scripted::call_wobble"),
+             inner = find(result.measurements, "scripted::wobble");
   ASSERT_NE(outer, nullptr);
   ASSERT_NE(inner, nullptr);
   EXPECT_EQ(outer->verdict, "varies");
@@ -248,8 +257,12 @@ TEST_F(Run, CrashInsideAReplayIsNamedAsOurs) {
 }
 
 TEST_F(Run, WhatWasMeasuredSurvivesTheProgram) {
-  const std::vector<std::pair<std::string, int>> ends = {
-      {"segfault", 128 + SIGSEGV}, {"abort", 128 + SIGABRT}, {"kill", 128 + SIGKILL}, {"throw", 128 + SIGABRT}, {"_exit", 0}, {"_exit-5", 5}};
+  const std::vector<std::pair<std::string, int>> ends = {{"segfault", 128 + SIGSEGV},
+                                                         {"abort", 128 + SIGABRT},
+                                                         {"kill", 128 + SIGKILL},
+                                                         {"throw", 128 + SIGABRT},
+                                                         {"_exit", 0},
+                                                         {"_exit-5", 5}};
   const std::string alone = shell(kProgram + " sin").out;
   for (const auto& [what, exit_code] : ends) {
     const Result result = run(kProgram + " " + what);
@@ -287,7 +300,9 @@ TEST_F(Run, AnotherProgramTakesItsPlace) {
 }
 
 TEST_F(Run, ScriptThatStartsTheTrainer) {
-  std::ofstream(folder_ / "start.sh") << "#!/bin/sh\necho before\n" << kProgram << " wobble\n" << kProgram << " one-ulp\nexit 6\n";
+  std::ofstream(folder_ / "start.sh") << "#!/bin/sh\necho before\n"
+                                      << kProgram << " wobble\n"
+                                      << kProgram << " one-ulp\nexit 6\n";
   fs::permissions(folder_ / "start.sh", fs::perms::owner_all);
   const Result result = run("./start.sh");
   EXPECT_EQ(result.exit_code, 6);
@@ -298,7 +313,8 @@ TEST_F(Run, ScriptThatStartsTheTrainer) {
 }
 
 TEST_F(Run, InputAndErrorOutputReachAnObservedProgram) {
-  const Result result = shell("printf 'x\\0y' | '" REPROBE_EXECUTABLE "' run -o m.json -- " + kProgram + " echo");
+  const Result result =
+      shell("printf 'x\\0y' | '" REPROBE_EXECUTABLE "' run -o m.json -- " + kProgram + " echo");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, std::string("x\0y", 3));
   EXPECT_EQ(result.err.rfind("to standard error\n", 0), 0u) << result.err;
@@ -325,7 +341,8 @@ TEST_F(Run, SelectionByGlobAndByFindings) {
   std::ofstream(folder_ / "findings.json") << reprobe::report::to_json(findings);
   const Result named = run(kProgram + " train", "--from findings.json");
   ASSERT_NE(find(named.measurements, "aten::convolution"), nullptr) << named.err; // called inside conv2d
-  for (const Measurement& entry : named.measurements.entries) EXPECT_EQ(entry.op, "aten::convolution");
+  for (const Measurement& entry : named.measurements.entries)
+    EXPECT_EQ(entry.op, "aten::convolution");
 }
 
 TEST_F(Run, BudgetsSayWhatTheyLeftOut) {
@@ -340,7 +357,8 @@ TEST_F(Run, BudgetsSayWhatTheyLeftOut) {
 }
 
 TEST_F(Run, NothingStaysBehind) {
-  const Result result = shell("mkdir t; TMPDIR=$PWD/t '" REPROBE_EXECUTABLE "' run -o m.json -- " + kProgram + " segfault; ls -A t");
+  const Result result = shell("mkdir t; TMPDIR=$PWD/t '" REPROBE_EXECUTABLE "' run -o m.json -- " + kProgram +
+                              " segfault; ls -A t");
   EXPECT_EQ(result.out.substr(result.out.find('\n') + 1), "");
 }
 

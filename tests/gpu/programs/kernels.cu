@@ -3,8 +3,10 @@
 
 namespace {
 
-template <class T> __global__ void bin_sums(const T* values, T* bins, long long count, int bin_count) {
-  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < count; i += static_cast<long long>(gridDim.x) * blockDim.x)
+template <class T>
+__global__ void bin_sums(const T* values, T* bins, long long count, int bin_count) {
+  for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < count;
+       i += static_cast<long long>(gridDim.x) * blockDim.x)
     atomicAdd(&bins[i % bin_count], values[i]);
 }
 

@@ -11,17 +11,22 @@ namespace {
 std::atomic<int> wobble_calls{0}, drift_calls{0}, fragile_calls{0}, refusing_calls{0};
 
 /// One of `period` results, in turns.
-at::Tensor wobble(const at::Tensor& x, std::int64_t period) { return at::add(x, static_cast<double>(wobble_calls++ % period)); }
+at::Tensor wobble(const at::Tensor& x, std::int64_t period) {
+  return at::add(x, static_cast<double>(wobble_calls++ % period));
+}
 
 at::Tensor call_wobble(const at::Tensor& x, std::int64_t period) {
-  static auto op = c10::Dispatcher::singleton().findSchemaOrThrow("scripted::wobble", "").typed<at::Tensor(const at::Tensor&, std::int64_t)>();
+  static auto op = c10::Dispatcher::singleton()
+                       .findSchemaOrThrow("scripted::wobble", "")
+                       .typed<at::Tensor(const at::Tensor&, std::int64_t)>();
   return at::neg(op.call(at::abs(x), period));
 }
 
 /// Changes one element of eight, by one unit in the last place of 1.0f, every other time.
 at::Tensor one_ulp(const at::Tensor& x) {
   at::Tensor result = at::ones_like(x);
-  if (wobble_calls++ % 2) result.data_ptr<float>()[3] = 1.00000011920928955078125f;
+  if (wobble_calls++ % 2)
+    result.data_ptr<float>()[3] = 1.00000011920928955078125f;
   return result;
 }
 
@@ -32,17 +37,21 @@ at::Tensor sneaky(const at::Tensor& x) {
 }
 
 /// The first call gives another result than all later ones.
-at::Tensor drift(const at::Tensor& x) { return at::add(x, drift_calls++ ? 1 : 0); }
+at::Tensor drift(const at::Tensor& x) {
+  return at::add(x, drift_calls++ ? 1 : 0);
+}
 
 /// Crashes when it is called again.
 at::Tensor fragile(const at::Tensor& x) {
-  if (fragile_calls++) std::raise(SIGSEGV);
+  if (fragile_calls++)
+    std::raise(SIGSEGV);
   return at::neg(x);
 }
 
 /// Throws when it is called again.
 at::Tensor refusing(const at::Tensor& x) {
-  if (refusing_calls++) throw std::runtime_error("once only");
+  if (refusing_calls++)
+    throw std::runtime_error("once only");
   return at::neg(x);
 }
 
