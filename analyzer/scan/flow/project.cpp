@@ -48,6 +48,11 @@ const Event* event_of(const Function& function, std::uint32_t id) {
   return found == function.events.end() ? nullptr : &*found;
 }
 
+bool is_object_assignment(const Event& event) {
+  return event.kind == Event::Kind::call && event.receiver && event.receiver->kind == Value::Kind::variable &&
+         !event.receiver->id.empty() && event.arguments.size() == 1 && last_part(event.callee) == "operator=";
+}
+
 Codebase::Codebase(const std::vector<TranslationUnit>& units) : units_(units) {
   using Key = std::tuple<std::string, std::string, std::uint32_t, std::string>;
   std::set<Key> seen;
@@ -78,6 +83,9 @@ void Codebase::index(FunctionRef ref) {
     if (!event.variable_id.empty()) definitions_[event.variable_id].push_back({ref, &event});
     if (event.kind == Event::Kind::assign && event.receiver && !event.receiver->id.empty() &&
         event.receiver->id != event.variable_id)
+      definitions_[event.receiver->id].push_back({ref, &event});
+    // Objects are assigned by a call.
+    if (is_object_assignment(event) && event.receiver->id != event.variable_id)
       definitions_[event.receiver->id].push_back({ref, &event});
   }
 }

@@ -28,6 +28,8 @@ struct Site {
 
 const std::string& file_of(const TranslationUnit&, const Position&);
 const std::string& file_of(FunctionRef);
+/// `tensor = value`, where the assignment is a member function.
+bool is_object_assignment(const Event&);
 const Event* event_of(const Function&, std::uint32_t id);
 
 class Codebase {

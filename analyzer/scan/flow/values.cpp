@@ -50,7 +50,7 @@ private:
   }
 
   void from_definition(const Site& site, int depth) {
-    if (site.event->kind == Event::Kind::declare || site.event->kind == Event::Kind::assign) {
+    if (site.event->kind == Event::Kind::declare || site.event->kind == Event::Kind::assign || is_object_assignment(*site.event)) {
       for (const Value& argument : site.event->arguments) go(site.in, argument, depth + 1);
       return;
     }

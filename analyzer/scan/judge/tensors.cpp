@@ -228,7 +228,8 @@ private:
     std::vector<TensorTraits> parts;
     for (const Site& site : project_.definitions(variable.id, in)) {
       if (site.event->kind == Event::Kind::assign && site.event->text != "=") continue;
-      if (site.event->kind == Event::Kind::construct || site.event->kind == Event::Kind::call)
+      const bool makes = site.event->kind == Event::Kind::construct || site.event->kind == Event::Kind::call;
+      if (makes && !is_object_assignment(*site.event))
         parts.push_back(of_call(site.in, *site.event, depth + 1));
       else
         for (const Value& argument : site.event->arguments) parts.push_back(of(site.in, argument, depth + 1));
@@ -285,7 +286,8 @@ void index_makers(const Codebase& project, FunctionRef in, const Value& value, s
   const std::vector<Site> definitions = project.definitions(value.id, in);
   if (definitions.empty() || parameter_index(*in.function, value.id) >= 0) unknown = true;
   for (const Site& site : definitions) {
-    if (site.event->kind == Event::Kind::call || site.event->kind == Event::Kind::construct) {
+    const bool makes = site.event->kind == Event::Kind::call || site.event->kind == Event::Kind::construct;
+    if (makes && !is_object_assignment(*site.event)) {
       makers.push_back(site.event);
       continue;
     }
