@@ -323,6 +323,7 @@ bool mentions(const Codebase& project, FunctionRef in, const Value& value, const
   bool found = false;
   walk(project, in, value, {.parameters = true, .results = false, .chained = true, .deepest = 16}, [&](const Visit& visit) {
     const Value& v = *visit.value;
+    if (plain_name(v.type) == "at::Tensor") return false; // how a tensor was made says nothing about this call's options
     for (const std::string& full : names) {
       const std::string name = last_part(full);
       const bool named = v.kind == Value::Kind::variable || v.kind == Value::Kind::enumerator;
