@@ -17,12 +17,15 @@ namespace {
 constexpr const char* kSchema = "reprobe-rules/1";
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& key, const std::string& why) {
-  throw Error("the rules cannot be read", origin, key + ": " + why, "use rules made by this version's rules/embed.py");
+  throw Error("the rules cannot be read", origin, key + ": " + why,
+              "use rules made by this version's rules/embed.py");
 }
 
 std::string text_of(const json& object, const std::string& key, const std::string& origin) {
-  if (!object.contains(key)) refuse(origin, key, "missing");
-  if (!object[key].is_string()) refuse(origin, key, "must be a string");
+  if (!object.contains(key))
+    refuse(origin, key, "missing");
+  if (!object[key].is_string())
+    refuse(origin, key, "must be a string");
   return object[key].get<std::string>();
 }
 
@@ -30,7 +33,8 @@ std::map<std::string, std::string> severities(const json& rule, const std::strin
   std::map<std::string, std::string> severity;
   for (std::string_view stage : kStageNames) {
     const std::string name(stage);
-    if (!rule.contains("severity") || !rule["severity"].is_object()) refuse(origin, "severity", "missing");
+    if (!rule.contains("severity") || !rule["severity"].is_object())
+      refuse(origin, "severity", "missing");
     const std::string value = text_of(rule["severity"], name, origin + ": severity");
     if (value != "off" && value != "note" && value != "warning" && value != "error")
       refuse(origin, "severity." + name, "`" + value + "` is none of off, note, warning, error");
@@ -40,7 +44,8 @@ std::map<std::string, std::string> severities(const json& rule, const std::strin
 }
 
 Rule rule_from(const json& source, const std::string& origin) {
-  if (!source.is_object()) refuse(origin, "rules", "must hold objects");
+  if (!source.is_object())
+    refuse(origin, "rules", "must hold objects");
   Rule rule;
   rule.id = text_of(source, "id", origin);
   const std::string where = origin + ": " + rule.id;
@@ -51,9 +56,11 @@ Rule rule_from(const json& source, const std::string& origin) {
   rule.fix = text_of(source, "fix", where);
   rule.page = text_of(source, "page", where);
   rule.severity = severities(source, where);
-  if (!source.contains("tags") || !source["tags"].is_array()) refuse(where, "tags", "must be a list");
+  if (!source.contains("tags") || !source["tags"].is_array())
+    refuse(where, "tags", "must be a list");
   for (const json& tag : source["tags"]) {
-    if (!tag.is_string()) refuse(where, "tags", "must hold strings");
+    if (!tag.is_string())
+      refuse(where, "tags", "must hold strings");
     rule.tags.push_back(tag.get<std::string>());
   }
   rule.options = source.value("options", json::object());
@@ -78,10 +85,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 void add_symbols(const json& tables, std::set<std::string>& words) {
   for (const auto& [name, rows] : tables.items())
     for (const json& row : rows) {
-      if (row.contains("operator") && row["operator"].is_string()) words.insert(row["operator"].get<std::string>());
+      if (row.contains("operator") && row["operator"].is_string())
+        words.insert(row["operator"].get<std::string>());
       if (row.contains("symbols"))
         for (const json& symbol : row["symbols"])
-          if (symbol.is_string()) words.insert(symbol.get<std::string>());
+          if (symbol.is_string())
+            words.insert(symbol.get<std::string>());
     }
 }
 
@@ -90,27 +99,34 @@ void add_symbols(const json& tables, std::set<std::string>& words) {
 const Registry& Registry::builtin() {
   static const Registry registry = [] {
     std::string text;
-    for (std::string_view chunk : embedded_json()) text += chunk;
+    for (std::string_view chunk : embedded_json())
+      text += chunk;
     return from_json(json::parse(text), "built-in rules");
   }();
   return registry;
 }
 
 Registry Registry::from_json(const json& document, const std::string& origin) {
-  if (!document.is_object()) refuse(origin, "document", "must be an object");
+  if (!document.is_object())
+    refuse(origin, "document", "must be an object");
   const std::string schema = text_of(document, "schema", origin);
-  if (schema != kSchema) refuse(origin, "schema", "`" + schema + "` is not `" + kSchema + "`");
-  if (!document.contains("rules") || !document["rules"].is_array()) refuse(origin, "rules", "must be a list");
+  if (schema != kSchema)
+    refuse(origin, "schema", "`" + schema + "` is not `" + kSchema + "`");
+  if (!document.contains("rules") || !document["rules"].is_array())
+    refuse(origin, "rules", "must be a list");
   Registry registry;
   for (const json& rule : document["rules"]) {
     registry.rules_.push_back(rule_from(rule, origin));
     const std::string& id = registry.rules_.back().id;
-    if (registry.find(id) != &registry.rules_.back()) refuse(origin, id, "is there twice");
+    if (registry.find(id) != &registry.rules_.back())
+      refuse(origin, id, "is there twice");
   }
   registry.tables_ = document.value("tables", json::object());
-  if (!registry.tables_.is_object()) refuse(origin, "tables", "must be an object");
+  if (!registry.tables_.is_object())
+    refuse(origin, "tables", "must be an object");
   for (const auto& [name, rows] : registry.tables_.items())
-    if (!rows.is_array()) refuse(origin, "tables." + name, "must be a list");
+    if (!rows.is_array())
+      refuse(origin, "tables." + name, "must be a list");
   return registry;
 }
 
@@ -127,17 +143,20 @@ const json& Registry::table(std::string_view name) const {
 
 std::vector<std::string> Registry::nearest(std::string_view word, std::size_t count) const {
   std::set<std::string> words;
-  for (const Rule& rule : rules_) words.insert(rule.id);
+  for (const Rule& rule : rules_)
+    words.insert(rule.id);
   add_symbols(tables_, words);
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (const std::string& candidate : words) {
     const std::size_t distance = edit_distance(word, candidate);
     // Further away than half of the longer word is no likeness at all.
-    if (distance * 2 <= std::max(word.size(), candidate.size())) ranked.emplace_back(distance, candidate);
+    if (distance * 2 <= std::max(word.size(), candidate.size()))
+      ranked.emplace_back(distance, candidate);
   }
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> best;
-  for (std::size_t i = 0; i < ranked.size() && i < count; ++i) best.push_back(ranked[i].second);
+  for (std::size_t i = 0; i < ranked.size() && i < count; ++i)
+    best.push_back(ranked[i].second);
   return best;
 }
 

@@ -44,7 +44,8 @@ TEST(Registry, ReadsRulesAndTables) {
 }
 
 TEST(Registry, RefusesWithFileAndKey) {
-  for (const char* key : {"id", "family", "title", "summary", "confidence", "severity", "tags", "fix", "page"}) {
+  for (const char* key :
+       {"id", "family", "title", "summary", "confidence", "severity", "tags", "fix", "page"}) {
     json document = small_document();
     document["rules"][0].erase(key);
     const std::string message = refusal(document);
@@ -78,7 +79,8 @@ TEST(Registry, SuggestsByEditDistance) {
 TEST(BuiltinRules, AreComplete) {
   const Registry& registry = Registry::builtin();
   EXPECT_GE(registry.rules().size(), 12u);
-  for (const char* table : {"operators", "knobs", "generators", "atomics", "containers", "enumerators", "replay"})
+  for (const char* table :
+       {"operators", "knobs", "generators", "atomics", "containers", "enumerators", "replay"})
     EXPECT_FALSE(registry.table(table).empty()) << table;
   for (const Rule& rule : registry.rules()) {
     EXPECT_EQ(rule.severity.size(), 4u) << rule.id;
@@ -95,12 +97,14 @@ TEST(BuiltinRules, ReplayTable) {
       return fnmatch(row.at("operator").get<std::string>().c_str(), name.c_str(), 0) == 0;
     });
   };
-  for (const char* name : {"aten::empty", "aten::empty_like", "aten::new_empty", "aten::resize_", "aten::item", "aten::set_",
-                           "aten::_local_scalar_dense", "aten::is_nonzero", "c10d::allreduce_", "profiler::_record_function_enter",
-                           "aten::requires_grad_", "aten::retain_grad", "aten::_backward", "aten::detach_", "prim::device"})
+  for (const char* name : {"aten::empty", "aten::empty_like", "aten::new_empty", "aten::resize_",
+                           "aten::item", "aten::set_", "aten::_local_scalar_dense", "aten::is_nonzero",
+                           "c10d::allreduce_", "profiler::_record_function_enter", "aten::requires_grad_",
+                           "aten::retain_grad", "aten::_backward", "aten::detach_", "prim::device"})
     EXPECT_TRUE(excluded(name)) << name;
-  for (const char* name : {"aten::index_add", "aten::index_add_", "aten::convolution_backward", "aten::isnan", "aten::embedding",
-                           "aten::randn", "aten::dropout", "aten::equal", "aten::sum", "aten::mm", "aten::copy_", "aten::to"})
+  for (const char* name :
+       {"aten::index_add", "aten::index_add_", "aten::convolution_backward", "aten::isnan", "aten::embedding",
+        "aten::randn", "aten::dropout", "aten::equal", "aten::sum", "aten::mm", "aten::copy_", "aten::to"})
     EXPECT_FALSE(excluded(name)) << name;
 }
 
@@ -108,24 +112,32 @@ TEST(BuiltinRules, ReplayTable) {
 // Each operator of the table has its header in LibTorch, so that no row is about a name that does not exist.
 TEST(BuiltinRules, OperatorsExistInLibTorch) {
   const std::filesystem::path operators = std::filesystem::path(REPROBE_TEST_TORCH_ROOT) / "include/ATen/ops";
-  if (!std::filesystem::exists(operators)) GTEST_SKIP() << "LibTorch's headers are not there: " << operators;
+  if (!std::filesystem::exists(operators))
+    GTEST_SKIP() << "LibTorch's headers are not there: " << operators;
   const auto exists = [&](const std::string& name) {
     std::string base = name.substr(name.find("::") + 2);
-    if (std::filesystem::exists(operators / (base + ".h"))) return true;
-    while (!base.empty() && base.back() == '_') base.pop_back();
+    if (std::filesystem::exists(operators / (base + ".h")))
+      return true;
+    while (!base.empty() && base.back() == '_')
+      base.pop_back();
     return std::filesystem::exists(operators / (base + ".h"));
   };
   for (const json& row : Registry::builtin().table("operators")) {
     EXPECT_TRUE(exists(row.at("operator").get<std::string>())) << row.at("operator");
-    for (const json& name : row.value("backward_operators", json::array())) EXPECT_TRUE(exists(name.get<std::string>())) << name;
+    for (const json& name : row.value("backward_operators", json::array()))
+      EXPECT_TRUE(exists(name.get<std::string>())) << name;
     for (const json& symbol : row.at("symbols")) {
       const std::string name = symbol;
-      if (name.rfind("at::", 0) == 0) { EXPECT_TRUE(exists("at::" + name.substr(name.rfind("::") + 2))) << name; }
+      if (name.rfind("at::", 0) == 0) {
+        EXPECT_TRUE(exists("at::" + name.substr(name.rfind("::") + 2))) << name;
+      }
     }
   }
 }
 #else
-TEST(BuiltinRules, OperatorsExistInLibTorch) { GTEST_SKIP() << "built without LibTorch"; }
+TEST(BuiltinRules, OperatorsExistInLibTorch) {
+  GTEST_SKIP() << "built without LibTorch";
+}
 #endif
 
 } // namespace

@@ -27,8 +27,8 @@ using Assumptions = std::map<std::string, bool>;
 /// Values of local variables that are known on the path.
 using Constants = std::map<std::string, std::int64_t>;
 
-/// The truth of an expression; symbols are equal exactly when they must have the same value (as long as nothing
-/// that they are made of is written to).
+/// The truth of an expression; symbols are equal exactly when they must have the same value (as long as
+/// nothing that they are made of is written to).
 Truth truth_of(const Function&, const Value&, const Constants&);
 
 /// What `truth` is under the assumptions: yes, no, or still open (a symbol, unknown).

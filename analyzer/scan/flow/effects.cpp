@@ -11,7 +11,8 @@ using nlohmann::json;
 json rows_with_role(const json& table, std::initializer_list<std::string_view> roles) {
   json rows = json::array();
   for (const json& row : table)
-    if (std::find(roles.begin(), roles.end(), row.value("role", "")) != roles.end()) rows.push_back(row);
+    if (std::find(roles.begin(), roles.end(), row.value("role", "")) != roles.end())
+      rows.push_back(row);
   return rows;
 }
 
@@ -31,7 +32,8 @@ Event as_construction_of(const std::string& type) {
 bool has_argument_of_type(const Event& event, const json& parts) {
   for (const Value& argument : event.arguments)
     for (const json& part : parts)
-      if (argument.type.find(part.get<std::string>()) != std::string::npos) return true;
+      if (argument.type.find(part.get<std::string>()) != std::string::npos)
+        return true;
   return false;
 }
 
@@ -40,12 +42,15 @@ bool samples_randomly(const Event& event) {
   bool named = false, random = false;
   const auto look = [&](const std::string& type) {
     const std::string name = plain_name(type);
-    if (name.find("Sampler") == std::string::npos) return;
+    if (name.find("Sampler") == std::string::npos)
+      return;
     named = true;
     random |= last_part(name) == "RandomSampler";
   };
-  for (const std::string& argument : event.template_arguments) look(argument);
-  for (const Value& argument : event.arguments) look(argument.type);
+  for (const std::string& argument : event.template_arguments)
+    look(argument);
+  for (const Value& argument : event.arguments)
+    look(argument.type);
   return !named || random;
 }
 
@@ -57,7 +62,8 @@ Effects::Effects(const Codebase& project, const rules::Registry& registry)
   engine_rows_ = std::make_unique<json>(rows_with_role(registry.table("generators"), {"engine"}));
   engines_ = SymbolIndex(*engine_rows_, {"types"});
   for (const FunctionRef& ref : project.functions())
-    for (const Event& event : ref.function->events) find_effects(ref, event);
+    for (const Event& event : ref.function->events)
+      find_effects(ref, event);
 }
 
 const std::vector<Effect>& Effects::of(const Event* event) const {
@@ -67,7 +73,8 @@ const std::vector<Effect>& Effects::of(const Event* event) const {
 }
 
 void Effects::find_effects(FunctionRef, const Event& event) {
-  if (event.kind != Event::Kind::call && event.kind != Event::Kind::construct) return;
+  if (event.kind != Event::Kind::call && event.kind != Event::Kind::construct)
+    return;
   for (const SymbolIndex::Match& match : knobs_.find(event)) {
     const json& row = *match.row;
     Effect effect;
@@ -76,15 +83,18 @@ void Effects::find_effects(FunctionRef, const Event& event) {
     effect.value = row.value("value", false);
     const std::size_t argument = row.value("argument", std::size_t{0});
     if (row.contains("argument")) {
-      if (argument >= event.arguments.size()) continue;
+      if (argument >= event.arguments.size())
+        continue;
       effect.argument = &event.arguments[argument];
     }
     effect.by_name = match.by_name;
     effect.row = &row;
     effects_[&event].push_back(std::move(effect));
   }
-  if (is_null_holder(event)) return;
-  for (const SymbolIndex::Match& match : generators_.find(event)) add_generator_effect(event, match);
+  if (is_null_holder(event))
+    return;
+  for (const SymbolIndex::Match& match : generators_.find(event))
+    add_generator_effect(event, match);
   add_engine_effects(event);
 }
 
@@ -99,12 +109,15 @@ void Effects::add_generator_effect(const Event& event, const SymbolIndex::Match&
   if (role == "seeds") {
     effect.kind = Effect::Kind::seed;
     const std::size_t argument = row.value("argument", std::size_t{0});
-    if (argument >= event.arguments.size()) return;
+    if (argument >= event.arguments.size())
+      return;
     effect.argument = &event.arguments[argument];
   } else if (role == "draws" || role == "draws-later") {
     effect.kind = role == "draws" ? Effect::Kind::draw : Effect::Kind::draw_later;
-    if (row.contains("unless-argument-type") && has_argument_of_type(event, row["unless-argument-type"])) return;
-    if (row.value("default-sampler", false) && !samples_randomly(event)) return;
+    if (row.contains("unless-argument-type") && has_argument_of_type(event, row["unless-argument-type"]))
+      return;
+    if (row.value("default-sampler", false) && !samples_randomly(event))
+      return;
   } else {
     return;
   }
@@ -116,7 +129,8 @@ void Effects::add_engine_effects(const Event& event) {
   effect.kind = Effect::Kind::seed;
   effect.name = "standard-library";
   if (event.kind == Event::Kind::construct) {
-    if (event.arguments.empty() || !is_engine(event.result_type)) return;
+    if (event.arguments.empty() || !is_engine(event.result_type))
+      return;
     effects_[&event].push_back(std::move(effect));
   } else if (event.receiver && last_part(event.callee) == "seed" && !event.arguments.empty() &&
              is_engine(event.receiver->type)) {
@@ -126,13 +140,15 @@ void Effects::add_engine_effects(const Event& event) {
 
 const json* Effects::entropy(const Event& event) const {
   for (const SymbolIndex::Match& match : generators_.find(event))
-    if (match.row->value("role", "") == "entropy" && !match.by_name) return match.row;
+    if (match.row->value("role", "") == "entropy" && !match.by_name)
+      return match.row;
   return nullptr;
 }
 
 const json* Effects::entropy_type(const std::string& type) const {
   for (const SymbolIndex::Match& match : entropy_types_.find(as_construction_of(type)))
-    if (match.row->value("role", "") == "entropy") return match.row;
+    if (match.row->value("role", "") == "entropy")
+      return match.row;
   return nullptr;
 }
 

@@ -7,18 +7,25 @@
 namespace reprobe::scan {
 namespace {
 
-constexpr std::size_t kMostWorlds = 48;     // at the start of one block
-constexpr std::size_t kMostSteps = 400000;  // events of one run; beyond that calls are no longer followed
+constexpr std::size_t kMostWorlds = 48;    // at the start of one block
+constexpr std::size_t kMostSteps = 400000; // events of one run; beyond that calls are no longer followed
 constexpr std::size_t kDeepestCalls = 60;
 
-void collect_variables(const Function& function, const Value& value, std::set<std::string>& ids, int depth = 0) {
-  if (depth > 12) return;
-  if (value.kind == Value::Kind::variable && !value.id.empty()) ids.insert(value.id);
-  for (const Value& operand : value.operands) collect_variables(function, operand, ids, depth + 1);
+void collect_variables(const Function& function, const Value& value, std::set<std::string>& ids,
+                       int depth = 0) {
+  if (depth > 12)
+    return;
+  if (value.kind == Value::Kind::variable && !value.id.empty())
+    ids.insert(value.id);
+  for (const Value& operand : value.operands)
+    collect_variables(function, operand, ids, depth + 1);
   const Event* event = value.kind == Value::Kind::call ? event_of(function, value.event) : nullptr;
-  if (!event) return;
-  if (event->receiver) collect_variables(function, *event->receiver, ids, depth + 1);
-  for (const Value& argument : event->arguments) collect_variables(function, argument, ids, depth + 1);
+  if (!event)
+    return;
+  if (event->receiver)
+    collect_variables(function, *event->receiver, ids, depth + 1);
+  for (const Value& argument : event->arguments)
+    collect_variables(function, argument, ids, depth + 1);
 }
 
 // Worlds at one point: one for each state, with the assumptions that all its paths share.
@@ -29,7 +36,8 @@ public:
     const std::string state = world.state();
     const auto known = by_state_.find(state);
     if (known == by_state_.end()) {
-      if (by_state_.size() >= kMostWorlds) return false;
+      if (by_state_.size() >= kMostWorlds)
+        return false;
       by_state_.emplace(state, world);
       return true;
     }
@@ -43,7 +51,8 @@ public:
   }
   std::vector<World> all() const {
     std::vector<World> out;
-    for (const auto& [state, world] : by_state_) out.push_back(world);
+    for (const auto& [state, world] : by_state_)
+      out.push_back(world);
     return out;
   }
 
@@ -56,14 +65,17 @@ private:
 bool World::may_be(const std::string& name, bool value, bool initially) const {
   const Knob* found = knob(name);
   const Truth now = found ? under(found->value, assumptions) : Truth::of(initially);
-  if (now.kind == Truth::Kind::yes) return value;
-  if (now.kind == Truth::Kind::no) return !value;
+  if (now.kind == Truth::Kind::yes)
+    return value;
+  if (now.kind == Truth::Kind::no)
+    return !value;
   return true;
 }
 
 bool World::may_both_be_on(const std::string& a, const std::string& b) const {
   const Knob *first = knob(a), *second = knob(b);
-  if (!first || !second) return false;
+  if (!first || !second)
+    return false;
   Assumptions together = assumptions;
   return assume(together, first->value, true) && assume(together, second->value, true);
 }
@@ -76,18 +88,23 @@ const World::Knob* World::knob(const std::string& name) const {
 std::string World::state() const {
   std::ostringstream text;
   const auto put = [&](const std::string& name, const Knob& knob) {
-    text << name << '=' << int(knob.value.kind) << knob.value.negated << knob.value.symbol << '@' << knob.writer.event << ';';
+    text << name << '=' << int(knob.value.kind) << knob.value.negated << knob.value.symbol << '@'
+         << knob.writer.event << ';';
   };
-  for (const auto& [name, knob] : knobs) put(name, knob);
+  for (const auto& [name, knob] : knobs)
+    put(name, knob);
   for (const auto& [guard, knobs_then] : saved)
-    for (const auto& [name, knob] : knobs_then) put(guard + "/" + name, knob);
+    for (const auto& [name, knob] : knobs_then)
+      put(guard + "/" + name, knob);
   for (const auto& [name, generator] : generators)
     text << name << ':' << generator.seed.event << ',' << generator.first_draw.event << ';';
-  for (const auto& [name, value] : constants) text << name << '=' << value << ';';
+  for (const auto& [name, value] : constants)
+    text << name << '=' << value << ';';
   return text.str();
 }
 
-Execution::Execution(const Codebase& project, const Effects& effects, std::function<bool(const Event&)> of_interest)
+Execution::Execution(const Codebase& project, const Effects& effects,
+                     std::function<bool(const Event&)> of_interest)
     : project_(project), effects_(effects) {
   find_relevant(of_interest);
 }
@@ -97,32 +114,38 @@ void Execution::find_relevant(const std::function<bool(const Event&)>& of_intere
   for (const FunctionRef& ref : project_.functions())
     for (const Event& event : ref.function->events)
       if (!effects_.of(&event).empty() || of_interest(event)) {
-        if (relevant_.insert(ref.function).second) open.push_back(ref.function);
+        if (relevant_.insert(ref.function).second)
+          open.push_back(ref.function);
         break;
       }
   while (!open.empty()) {
     const Function* function = open.back();
     open.pop_back();
     for (const Site& caller : project_.callers(function))
-      if (relevant_.insert(caller.in.function).second) open.push_back(caller.in.function);
+      if (relevant_.insert(caller.in.function).second)
+        open.push_back(caller.in.function);
   }
 }
 
 const std::set<std::string>& Execution::condition_variables(FunctionRef ref) {
   const Function& function = *ref.function;
   const auto [entry, is_new] = condition_variables_.try_emplace(&function);
-  if (!is_new) return entry->second;
+  if (!is_new)
+    return entry->second;
   for (const Block& block : function.blocks)
     for (const Edge& edge : block.successors)
-      if (edge.condition) collect_variables(function, *edge.condition, entry->second);
+      if (edge.condition)
+        collect_variables(function, *edge.condition, entry->second);
   for (const Event& event : function.events)
     for (const Effect& effect : effects_.of(&event))
-      if (effect.argument && effect.kind != Effect::Kind::seed) collect_variables(function, *effect.argument, entry->second);
+      if (effect.argument && effect.kind != Effect::Kind::seed)
+        collect_variables(function, *effect.argument, entry->second);
   // What is handed on may decide there.
   for (const Event& event : function.events)
     for (const FunctionRef& callee : project_.callees(ref, event))
       if (relevant_.contains(callee.function))
-        for (const Value& argument : event.arguments) collect_variables(function, argument, entry->second);
+        for (const Value& argument : event.arguments)
+          collect_variables(function, argument, entry->second);
   return entry->second;
 }
 
@@ -134,39 +157,49 @@ std::vector<FunctionRef> Execution::roots() const {
     while (!open.empty()) {
       const FunctionRef ref = open.back();
       open.pop_back();
-      if (!covered.insert(ref.function).second) continue;
+      if (!covered.insert(ref.function).second)
+        continue;
       for (const Event& event : ref.function->events)
-        for (const FunctionRef& callee : project_.callees(ref, event)) open.push_back(callee);
+        for (const FunctionRef& callee : project_.callees(ref, event))
+          open.push_back(callee);
     }
   };
-  for (const FunctionRef& main : out) cover(main);
+  for (const FunctionRef& main : out)
+    cover(main);
   for (const bool uncalled : {true, false}) // then what only calls itself
     for (const FunctionRef& ref : project_.functions()) {
-      if (covered.contains(ref.function) || !relevant_.contains(ref.function)) continue;
-      if (uncalled && !project_.callers(ref.function).empty()) continue;
+      if (covered.contains(ref.function) || !relevant_.contains(ref.function))
+        continue;
+      if (uncalled && !project_.callers(ref.function).empty())
+        continue;
       out.push_back(ref);
       cover(ref);
     }
   return out;
 }
 
-void Execution::run(FunctionRef root, const Observer& before, const std::function<void(const World&)>& at_exit) {
+void Execution::run(FunctionRef root, const Observer& before,
+                    const std::function<void(const World&)>& at_exit) {
   before_ = before;
   finished_.clear();
   running_.clear();
   steps_ = 0;
   for (const World& world : run_function(root, {}))
-    if (at_exit) at_exit(world);
+    if (at_exit)
+      at_exit(world);
 }
 
 std::vector<World> Execution::run_function(FunctionRef ref, const World& entry) {
-  if (running_.contains(ref.function) || running_.size() > kDeepestCalls || steps_ > kMostSteps) return {entry};
+  if (running_.contains(ref.function) || running_.size() > kDeepestCalls || steps_ > kMostSteps)
+    return {entry};
   const std::pair<const Function*, std::string> key{ref.function, entry.state()};
-  if (const auto known = finished_.find(key); known != finished_.end()) return known->second;
+  if (const auto known = finished_.find(key); known != finished_.end())
+    return known->second;
   running_.insert(ref.function);
   std::vector<World> exits = run_blocks(ref, entry);
   running_.erase(ref.function);
-  if (exits.empty()) exits.push_back(entry); // never returns, as far as the facts tell
+  if (exits.empty())
+    exits.push_back(entry); // never returns, as far as the facts tell
   return finished_[key] = std::move(exits);
 }
 
@@ -178,13 +211,15 @@ std::vector<World> Execution::run_blocks(FunctionRef ref, const World& entry) {
     for (const Event& event : function.events) {
       Worlds next;
       for (World& world : worlds)
-        for (const World& after : run_event(ref, event, std::move(world))) next.add(after);
+        for (const World& after : run_event(ref, event, std::move(world)))
+          next.add(after);
       worlds = next.all();
     }
     return worlds;
   }
   std::map<std::uint32_t, const Block*> blocks;
-  for (const Block& block : function.blocks) blocks[block.id] = &block;
+  for (const Block& block : function.blocks)
+    blocks[block.id] = &block;
   std::map<std::uint32_t, Worlds> at_start;
   at_start[function.entry].add(entry);
   std::deque<std::uint32_t> open = {function.entry};
@@ -194,16 +229,20 @@ std::vector<World> Execution::run_blocks(FunctionRef ref, const World& entry) {
     const std::uint32_t id = open.front();
     open.pop_front();
     const auto found = blocks.find(id);
-    if (found == blocks.end() || ++visits[id] > 2 * kMostWorlds) continue;
+    if (found == blocks.end() || ++visits[id] > 2 * kMostWorlds)
+      continue;
     std::vector<World> worlds = at_start[id].all();
     for (std::uint32_t index : found->second->events) {
-      if (index >= function.events.size()) continue;
+      if (index >= function.events.size())
+        continue;
       Worlds next;
       for (World& world : worlds)
-        for (const World& after : run_event(ref, function.events[index], std::move(world))) next.add(after);
+        for (const World& after : run_event(ref, function.events[index], std::move(world)))
+          next.add(after);
       worlds = next.all();
     }
-    if (id == function.exit) continue;
+    if (id == function.exit)
+      continue;
     for (const Edge& edge : found->second->successors)
       for (const World& world : worlds) {
         World next = world;
@@ -219,30 +258,39 @@ std::vector<World> Execution::run_blocks(FunctionRef ref, const World& entry) {
 
 std::vector<World> Execution::run_event(FunctionRef ref, const Event& event, World world) {
   ++steps_;
-  if (before_) before_({ref, &event}, world);
-  if (event.kind == Event::Kind::declare || event.kind == Event::Kind::assign) apply_assignment(ref, event, world);
+  if (before_)
+    before_({ref, &event}, world);
+  if (event.kind == Event::Kind::declare || event.kind == Event::Kind::assign)
+    apply_assignment(ref, event, world);
   if (event.kind == Event::Kind::destroy)
     if (const auto guard = world.saved.find(event.variable_id); guard != world.saved.end()) {
       for (const auto& [name, knob] : guard->second) {
-        if (knob.value.kind == Truth::Kind::unset) world.knobs.erase(name);
-        else world.knobs[name] = knob;
+        if (knob.value.kind == Truth::Kind::unset)
+          world.knobs.erase(name);
+        else
+          world.knobs[name] = knob;
       }
       world.saved.erase(event.variable_id);
     }
-  for (const Effect& effect : effects_.of(&event)) apply(ref, event, effect, world);
+  for (const Effect& effect : effects_.of(&event))
+    apply(ref, event, effect, world);
   return run_calls(ref, event, std::move(world));
 }
 
 void Execution::apply_assignment(FunctionRef ref, const Event& event, World& world) const {
   const std::string& id = event.receiver ? event.receiver->id : event.variable_id;
-  if (id.empty()) return;
+  if (id.empty())
+    return;
   forget(world.assumptions, id);
   world.constants.erase(id);
   const bool plain = event.kind == Event::Kind::declare || event.text == "=";
   const auto tracked = condition_variables_.find(ref.function);
-  if (!plain || event.arguments.size() != 1 || tracked == condition_variables_.end() || !tracked->second.contains(id)) return;
+  if (!plain || event.arguments.size() != 1 || tracked == condition_variables_.end() ||
+      !tracked->second.contains(id))
+    return;
   const Value& value = event.arguments[0];
-  if (value.kind == Value::Kind::integer || value.kind == Value::Kind::boolean || value.kind == Value::Kind::enumerator)
+  if (value.kind == Value::Kind::integer || value.kind == Value::Kind::boolean ||
+      value.kind == Value::Kind::enumerator)
     world.constants[id] = value.integer;
 }
 
@@ -251,10 +299,12 @@ void Execution::apply(FunctionRef ref, const Event& event, const Effect& effect,
   switch (effect.kind) {
   case Effect::Kind::guard:
   case Effect::Kind::write_knob: {
-    const Truth value = effect.argument ? under(truth_of(*ref.function, *effect.argument, world.constants), world.assumptions)
-                                        : Truth::of(effect.value);
+    const Truth value =
+        effect.argument ? under(truth_of(*ref.function, *effect.argument, world.constants), world.assumptions)
+                        : Truth::of(effect.value);
     if (effect.kind == Effect::Kind::guard) {
-      if (event.variable_id.empty()) return; // a temporary: gone at once
+      if (event.variable_id.empty())
+        return; // a temporary: gone at once
       const World::Knob* old = world.knob(effect.name);
       world.saved[event.variable_id][effect.name] = old ? *old : World::Knob{};
     }
@@ -263,46 +313,58 @@ void Execution::apply(FunctionRef ref, const Event& event, const Effect& effect,
   }
   case Effect::Kind::seed: {
     World::Generator& generator = world.generators[effect.name];
-    if (!generator.seed) generator.seed = here;
+    if (!generator.seed)
+      generator.seed = here;
     return;
   }
   case Effect::Kind::draw: {
     World::Generator& generator = world.generators[effect.name];
-    if (!generator.seed && !generator.first_draw) generator.first_draw = here;
+    if (!generator.seed && !generator.first_draw)
+      generator.first_draw = here;
     return;
   }
-  case Effect::Kind::draw_later: return;
+  case Effect::Kind::draw_later:
+    return;
   }
 }
 
 std::vector<World> Execution::run_calls(FunctionRef ref, const Event& event, World world) {
   std::vector<World> worlds = {std::move(world)};
   for (const FunctionRef& callee : project_.callees(ref, event)) {
-    if (!relevant_.contains(callee.function)) continue;
+    if (!relevant_.contains(callee.function))
+      continue;
     Worlds next;
     for (const World& before : worlds)
-      for (const World& after : call(ref, event, callee, before)) next.add(after);
+      for (const World& after : call(ref, event, callee, before))
+        next.add(after);
     worlds = next.all();
   }
   return worlds;
 }
 
-// The callee starts from the caller's state; its parameters have the values that the caller passes where these are
-// known, and what it finds out about a parameter is found out about the argument.
-std::vector<World> Execution::call(FunctionRef caller, const Event& event, FunctionRef callee, const World& before) {
+// The callee starts from the caller's state; its parameters have the values that the caller passes where
+// these are known, and what it finds out about a parameter is found out about the argument.
+std::vector<World> Execution::call(FunctionRef caller, const Event& event, FunctionRef callee,
+                                   const World& before) {
   const std::set<std::string>& decides = condition_variables(callee);
   World entry = before;
   entry.assumptions.clear();
   entry.constants.clear();
   std::map<std::string, Truth> passed; // symbol in the callee → the argument
   const bool direct = event.callee_usr == callee.function->usr;
-  for (std::size_t i = 0; direct && i < std::min(event.arguments.size(), callee.function->parameters.size()); ++i) {
+  for (std::size_t i = 0; direct && i < std::min(event.arguments.size(), callee.function->parameters.size());
+       ++i) {
     const std::string& id = callee.function->parameters[i].id;
-    if (!decides.contains(id)) continue;
-    const Truth truth = under(truth_of(*caller.function, event.arguments[i], before.constants), before.assumptions);
-    if (event.arguments[i].kind == Value::Kind::integer) entry.constants[id] = event.arguments[i].integer;
-    else if (truth.kind == Truth::Kind::yes || truth.kind == Truth::Kind::no) entry.constants[id] = truth.kind == Truth::Kind::yes;
-    else if (truth.kind == Truth::Kind::symbol) passed["<" + id + ">"] = truth;
+    if (!decides.contains(id))
+      continue;
+    const Truth truth =
+        under(truth_of(*caller.function, event.arguments[i], before.constants), before.assumptions);
+    if (event.arguments[i].kind == Value::Kind::integer)
+      entry.constants[id] = event.arguments[i].integer;
+    else if (truth.kind == Truth::Kind::yes || truth.kind == Truth::Kind::no)
+      entry.constants[id] = truth.kind == Truth::Kind::yes;
+    else if (truth.kind == Truth::Kind::symbol)
+      passed["<" + id + ">"] = truth;
   }
   std::vector<World> out;
   for (World after : run_function(callee, entry)) {
@@ -313,13 +375,16 @@ std::vector<World> Execution::call(FunctionRef caller, const Event& event, Funct
     for (const auto& [symbol, value] : learnt) {
       if (const auto argument = passed.find(symbol); argument != passed.end())
         possible &= assume(after.assumptions, argument->second, value);
-      else if (symbol.find("@F@") == std::string::npos) // speaks of fields or globals: holds in the caller too
+      else if (symbol.find("@F@") ==
+               std::string::npos) // speaks of fields or globals: holds in the caller too
         possible &= assume(after.assumptions, {Truth::Kind::symbol, symbol, false}, value);
     }
     for (auto& [name, knob] : after.knobs) // a switch set to a parameter is set to the argument
-      if (const auto argument = passed.find(knob.value.symbol); knob.value.kind == Truth::Kind::symbol && argument != passed.end())
+      if (const auto argument = passed.find(knob.value.symbol);
+          knob.value.kind == Truth::Kind::symbol && argument != passed.end())
         knob.value = knob.value.negated ? !argument->second : argument->second;
-    if (possible) out.push_back(std::move(after));
+    if (possible)
+      out.push_back(std::move(after));
   }
   return out.empty() ? std::vector<World>{before} : out;
 }

@@ -1,8 +1,9 @@
 // Runs a function on facts: every path, with the calls that matter followed into the user's own functions.
 //
-// A world is what is known at one point of one family of paths: which conditions were taken, which switches hold
-// which values, which generators are seeded. Worlds that agree on the state are merged; their assumptions are then
-// those that they share. Results are "may": the observer sees each state that some path can have.
+// A world is what is known at one point of one family of paths: which conditions were taken, which switches
+// hold which values, which generators are seeded. Worlds that agree on the state are merged; their
+// assumptions are then those that they share. Results are "may": the observer sees each state that some path
+// can have.
 #pragma once
 
 #include "analyzer/scan/flow/conditions.h"
@@ -47,7 +48,8 @@ public:
   /// `of_interest`: functions with such events are followed into even if nothing in them changes the state.
   Execution(const Codebase&, const Effects&, std::function<bool(const Event&)> of_interest);
 
-  /// Runs from `root`; `before` sees each event that is run and the world before it, `at_exit` each final world.
+  /// Runs from `root`; `before` sees each event that is run and the world before it, `at_exit` each final
+  /// world.
   void run(FunctionRef root, const Observer& before, const std::function<void(const World&)>& at_exit = {});
 
   /// The functions that no other function of the project runs, mains first: together they run everything.

@@ -8,7 +8,8 @@ namespace reprobe::scan {
 namespace {
 
 void erase_all(std::string& text, std::string_view part) {
-  for (std::size_t at; (at = text.find(part)) != std::string::npos;) text.erase(at, part.size());
+  for (std::size_t at; (at = text.find(part)) != std::string::npos;)
+    text.erase(at, part.size());
 }
 
 std::string without_template_arguments(std::string_view name) {
@@ -21,21 +22,30 @@ std::string without_template_arguments(std::string_view name) {
       out += name[i];
       continue;
     }
-    if (name[i] == '<') ++depth;
-    else if (name[i] == '>') depth = std::max(0, depth - 1);
-    else if (depth == 0) out += name[i];
+    if (name[i] == '<')
+      ++depth;
+    else if (name[i] == '>')
+      depth = std::max(0, depth - 1);
+    else if (depth == 0)
+      out += name[i];
   }
   return out;
 }
 
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
 std::string element_type(std::string_view type) {
   std::string name = plain_name(type);
-  while (!name.empty() && (name.back() == '*' || name.back() == '&' || name.back() == ' ')) name.pop_back();
-  if (const std::size_t bracket = name.find('['); bracket != std::string::npos) name.resize(bracket);
-  for (std::string_view word : {"const ", "volatile "}) erase_all(name, word);
-  while (!name.empty() && name.back() == ' ') name.pop_back();
+  while (!name.empty() && (name.back() == '*' || name.back() == '&' || name.back() == ' '))
+    name.pop_back();
+  if (const std::size_t bracket = name.find('['); bracket != std::string::npos)
+    name.resize(bracket);
+  for (std::string_view word : {"const ", "volatile "})
+    erase_all(name, word);
+  while (!name.empty() && name.back() == ' ')
+    name.pop_back();
   return name;
 }
 
@@ -43,9 +53,11 @@ std::string element_type(std::string_view type) {
 
 std::string plain_name(std::string_view given) {
   std::string name = without_template_arguments(given);
-  for (std::string_view part : {"__cxx11::", "_V2::", "__1::", "__8::", "__cxx1998::", "__4::", "__detail::", "class ", "struct ", "enum "})
+  for (std::string_view part : {"__cxx11::", "_V2::", "__1::", "__8::", "__cxx1998::", "__4::", "__detail::",
+                                "class ", "struct ", "enum "})
     erase_all(name, part);
-  if (starts_with(name, "::")) name.erase(0, 2);
+  if (starts_with(name, "::"))
+    name.erase(0, 2);
   return name;
 }
 
@@ -53,19 +65,23 @@ std::string last_part(std::string_view given) {
   const std::string name = without_template_arguments(given);
   std::size_t start = 0;
   for (std::string_view separator : {"::", ".", "->"})
-    if (const std::size_t at = name.rfind(separator); at != std::string::npos) start = std::max(start, at + separator.size());
+    if (const std::size_t at = name.rfind(separator); at != std::string::npos)
+      start = std::max(start, at + separator.size());
   return name.substr(start);
 }
 
 std::vector<std::string> template_arguments_of(std::string_view type) {
   std::vector<std::string> out;
   const std::size_t open = type.find('<');
-  if (open == std::string_view::npos) return out;
+  if (open == std::string_view::npos)
+    return out;
   int depth = 0;
   std::string current;
   for (char c : type.substr(open + 1)) {
-    if (c == '<' || c == '(') ++depth;
-    if ((c == '>' || c == ')') && depth-- == 0) break;
+    if (c == '<' || c == '(')
+      ++depth;
+    if ((c == '>' || c == ')') && depth-- == 0)
+      break;
     if (c == ',' && depth == 0) {
       out.push_back(current);
       current.clear();
@@ -79,36 +95,41 @@ std::vector<std::string> template_arguments_of(std::string_view type) {
 
 bool is_half_type(std::string_view type) {
   static const std::set<std::string, std::less<>> names = {
-      "__half", "__half2", "half", "half2", "__nv_bfloat16", "__nv_bfloat162", "nv_bfloat16", "nv_bfloat162",
-      "c10::Half", "at::Half", "c10::BFloat16", "at::BFloat16", "_Float16", "__bf16"};
+      "__half",         "__half2",      "half",         "half2",     "__nv_bfloat16",
+      "__nv_bfloat162", "nv_bfloat16",  "nv_bfloat162", "c10::Half", "at::Half",
+      "c10::BFloat16",  "at::BFloat16", "_Float16",     "__bf16"};
   return names.contains(element_type(type));
 }
 
 bool is_floating_type(std::string_view type) {
-  static const std::set<std::string, std::less<>> names = {
-      "float", "double", "long double", "float1", "float2", "float3", "float4", "double1", "double2", "double3", "double4"};
+  static const std::set<std::string, std::less<>> names = {"float",   "double",  "long double", "float1",
+                                                           "float2",  "float3",  "float4",      "double1",
+                                                           "double2", "double3", "double4"};
   return names.contains(element_type(type)) || is_half_type(type);
 }
 
 bool is_integer_type(std::string_view type) {
   static const std::set<std::string, std::less<>> names = {
-      "bool", "char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long",
-      "unsigned long", "long long", "unsigned long long", "int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t",
-      "uint32_t", "int64_t", "uint64_t", "size_t", "unsigned"};
+      "bool",    "char",         "signed char", "unsigned char", "short",     "unsigned short",
+      "int",     "unsigned int", "long",        "unsigned long", "long long", "unsigned long long",
+      "int8_t",  "uint8_t",      "int16_t",     "uint16_t",      "int32_t",   "uint32_t",
+      "int64_t", "uint64_t",     "size_t",      "unsigned"};
   return names.contains(element_type(type));
 }
 
 std::vector<std::string> names_of(const Event& event) {
   std::vector<std::string> names;
   const auto add = [&](std::string name) {
-    if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
+    if (name.empty() || std::find(names.begin(), names.end(), name) != names.end())
+      return;
     names.push_back(name);
   };
   const std::string callee = plain_name(event.callee);
   add(callee);
   const bool constructs = event.kind == Event::Kind::construct || event.kind == Event::Kind::destroy;
   if (constructs) {
-    if (const std::size_t at = callee.rfind("::"); at != std::string::npos) add(callee.substr(0, at));
+    if (const std::size_t at = callee.rfind("::"); at != std::string::npos)
+      add(callee.substr(0, at));
     add(plain_name(event.result_type));
   }
   for (std::size_t i = 0, count = names.size(); i < count; ++i) {
@@ -119,7 +140,8 @@ std::vector<std::string> names_of(const Event& event) {
     // `namespace torch { using namespace at; }`
     for (std::string_view from : {"at::", "c10::", "torch::"})
       for (std::string_view to : {"at::", "c10::", "torch::"})
-        if (from != to && starts_with(name, from)) add(std::string(to) + name.substr(from.size()));
+        if (from != to && starts_with(name, from))
+          add(std::string(to) + name.substr(from.size()));
   }
   return names;
 }
@@ -128,24 +150,30 @@ SymbolIndex::SymbolIndex(const nlohmann::json& rows, const std::vector<std::stri
   for (const nlohmann::json& row : rows)
     for (const std::string& key : keys)
       if (row.contains(key))
-        for (const nlohmann::json& symbol : row[key]) add(symbol.get<std::string>(), &row);
+        for (const nlohmann::json& symbol : row[key])
+          add(symbol.get<std::string>(), &row);
 }
 
 void SymbolIndex::add(const std::string& symbol, const nlohmann::json* row) {
   by_symbol_.emplace(symbol, row);
-  static constexpr std::array<std::string_view, 3> members = {"at::Tensor::", "at::Context::", "at::Generator::"};
+  static constexpr std::array<std::string_view, 3> members = {
+      "at::Tensor::", "at::Context::", "at::Generator::"};
   for (std::string_view prefix : members)
-    if (starts_with(symbol, prefix)) by_member_.emplace(symbol.substr(prefix.size()), row);
+    if (starts_with(symbol, prefix))
+      by_member_.emplace(symbol.substr(prefix.size()), row);
 }
 
 std::vector<SymbolIndex::Match> SymbolIndex::find(const Event& event) const {
   std::vector<Match> matches;
   const auto add_match = [&](const nlohmann::json* row, bool by_name, bool method) {
-    const bool known = std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.row == row; });
-    if (!known) matches.push_back({row, by_name, method});
+    const bool known =
+        std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.row == row; });
+    if (!known)
+      matches.push_back({row, by_name, method});
   };
   // A function of the user's own is never what the table means, whatever its name.
-  if (event.resolved && !event.external && event.kind != Event::Kind::construct && event.kind != Event::Kind::destroy)
+  if (event.resolved && !event.external && event.kind != Event::Kind::construct &&
+      event.kind != Event::Kind::destroy)
     return matches;
   for (const std::string& name : names_of(event)) {
     const auto [first, last] = by_symbol_.equal_range(name);
@@ -154,7 +182,8 @@ std::vector<SymbolIndex::Match> SymbolIndex::find(const Event& event) const {
   }
   if (!event.resolved && event.receiver) {
     const auto [first, last] = by_member_.equal_range(last_part(event.callee));
-    for (auto it = first; it != last; ++it) add_match(it->second, true, true);
+    for (auto it = first; it != last; ++it)
+      add_match(it->second, true, true);
   }
   return matches;
 }

@@ -19,7 +19,8 @@ std::string last_part(std::string_view name);
 /// "std::vector<float, std::allocator<float>>" → {"float", "std::allocator<float>"}.
 std::vector<std::string> template_arguments_of(std::string_view type);
 
-bool is_floating_type(std::string_view type); // float, double and the half types of CUDA and ATen, and their vectors
+bool is_floating_type(
+    std::string_view type); // float, double and the half types of CUDA and ATen, and their vectors
 bool is_integer_type(std::string_view type);
 bool is_half_type(std::string_view type);
 

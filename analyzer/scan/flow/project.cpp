@@ -1,6 +1,7 @@
 #include "analyzer/scan/flow/project.h"
 
 #include "analyzer/scan/flow/names.h"
+#include "analyzer/scan/flow/values.h"
 
 #include <algorithm>
 #include <cctype>
@@ -12,7 +13,8 @@ namespace {
 
 std::size_t shared_folders(const std::string& a, const std::string& b) {
   std::size_t shared = 0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) shared += a[i] == '/';
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
+    shared += a[i] == '/';
   return shared;
 }
 
@@ -21,15 +23,12 @@ std::vector<std::string> identifiers_in(const std::string& type) {
   std::vector<std::string> names;
   std::string current;
   for (char c : type + " ") {
-    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':') current += c;
-    else if (!current.empty()) names.push_back(std::move(current)), current.clear();
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':')
+      current += c;
+    else if (!current.empty())
+      names.push_back(std::move(current)), current.clear();
   }
   return names;
-}
-
-void for_each_value(const Value& value, const std::function<void(const Value&)>& visit) {
-  visit(value);
-  for (const Value& operand : value.operands) for_each_value(operand, visit);
 }
 
 } // namespace
@@ -39,12 +38,15 @@ const std::string& file_of(const TranslationUnit& unit, const Position& position
   return position.file < unit.files.size() ? unit.files[position.file].path : unknown;
 }
 
-const std::string& file_of(FunctionRef ref) { return file_of(*ref.unit, ref.function->range.begin); }
+const std::string& file_of(FunctionRef ref) {
+  return file_of(*ref.unit, ref.function->range.begin);
+}
 
 const Event* event_of(const Function& function, std::uint32_t id) {
-  if (id < function.events.size() && function.events[id].id == id) return &function.events[id];
-  const auto found =
-      std::find_if(function.events.begin(), function.events.end(), [&](const Event& e) { return e.id == id; });
+  if (id < function.events.size() && function.events[id].id == id)
+    return &function.events[id];
+  const auto found = std::find_if(function.events.begin(), function.events.end(),
+                                  [&](const Event& e) { return e.id == id; });
   return found == function.events.end() ? nullptr : &*found;
 }
 
@@ -60,27 +62,36 @@ Codebase::Codebase(const std::vector<TranslationUnit>& units) : units_(units) {
     for (const Function& function : unit.functions) {
       const FunctionRef ref{&unit, &function};
       std::string instance; // instantiations of one template differ in their parameters
-      for (const Parameter& parameter : function.parameters) instance += parameter.type + ",";
+      for (const Parameter& parameter : function.parameters)
+        instance += parameter.type + ",";
       const bool anywhere = function.name == "<static-init>";
-      const Key key{function.usr, anywhere ? unit.main_file : file_of(ref), function.range.begin.offset, instance};
-      if (!seen.insert(key).second) continue;
+      const Key key{function.usr, anywhere ? unit.main_file : file_of(ref), function.range.begin.offset,
+                    instance};
+      if (!seen.insert(key).second)
+        continue;
       index(ref);
     }
   for (const FunctionRef& ref : functions_)
     for (const Event& event : ref.function->events)
-      for (const FunctionRef& callee : callees(ref, event)) callers_[callee.function].push_back({ref, &event});
+      for (const FunctionRef& callee : callees(ref, event))
+        callers_[callee.function].push_back({ref, &event});
 }
 
 void Codebase::index(FunctionRef ref) {
   functions_.push_back(ref);
-  if (ref.function->is_main) mains_.push_back(ref);
-  if (!ref.function->usr.empty()) by_usr_[ref.function->usr].push_back(ref);
+  if (ref.function->is_main)
+    mains_.push_back(ref);
+  if (!ref.function->usr.empty())
+    by_usr_[ref.function->usr].push_back(ref);
   if (!ref.function->owner.empty() && !ref.function->is_lambda)
     by_owner_[plain_name(ref.function->owner)].push_back(ref);
-  if (ref.function->name.find("::~") != std::string::npos) destructors_[plain_name(ref.function->name)].push_back(ref);
+  if (ref.function->name.find("::~") != std::string::npos)
+    destructors_[plain_name(ref.function->name)].push_back(ref);
   for (const Event& event : ref.function->events) {
-    if (event.kind == Event::Kind::destroy) continue;
-    if (!event.variable_id.empty()) definitions_[event.variable_id].push_back({ref, &event});
+    if (event.kind == Event::Kind::destroy)
+      continue;
+    if (!event.variable_id.empty())
+      definitions_[event.variable_id].push_back({ref, &event});
     if (event.kind == Event::Kind::assign && event.receiver && !event.receiver->id.empty() &&
         event.receiver->id != event.variable_id)
       definitions_[event.receiver->id].push_back({ref, &event});
@@ -92,14 +103,18 @@ void Codebase::index(FunctionRef ref) {
 
 FunctionRef Codebase::definition(const std::string& usr, const TranslationUnit& from) const {
   const auto found = usr.empty() ? by_usr_.end() : by_usr_.find(usr);
-  if (found == by_usr_.end()) return {};
+  if (found == by_usr_.end())
+    return {};
   FunctionRef best;
   std::size_t best_score = 0;
   for (const FunctionRef& candidate : found->second) {
     std::size_t score = 1 + shared_folders(file_of(candidate), from.main_file) * 2;
-    if (candidate.unit == &from) score += 1000;
-    if (!candidate.function->is_template_pattern) score += 1;
-    if (score > best_score) best = candidate, best_score = score;
+    if (candidate.unit == &from)
+      score += 1000;
+    if (!candidate.function->is_template_pattern)
+      score += 1;
+    if (score > best_score)
+      best = candidate, best_score = score;
   }
   return best;
 }
@@ -111,17 +126,21 @@ std::vector<FunctionRef> Codebase::callees(FunctionRef ref, const Event& event) 
         callee && std::find(out.begin(), out.end(), callee) == out.end())
       out.push_back(callee);
   };
-  if (event.kind == Event::Kind::call || event.kind == Event::Kind::construct || event.kind == Event::Kind::destroy)
+  if (event.kind == Event::Kind::call || event.kind == Event::Kind::construct ||
+      event.kind == Event::Kind::destroy)
     add(event.callee_usr);
   // The end of a variable's scope names its destructor, without a USR.
   if (const auto found = destructors_.find(plain_name(event.callee));
       event.kind == Event::Kind::destroy && event.callee_usr.empty() && found != destructors_.end())
     add(found->second.front().function->usr);
-  if (event.kind != Event::Kind::call && event.kind != Event::Kind::construct) return out;
-  if (event.receiver && event.receiver->kind == Value::Kind::lambda) add(event.receiver->id);
+  if (event.kind != Event::Kind::call && event.kind != Event::Kind::construct)
+    return out;
+  if (event.receiver && event.receiver->kind == Value::Kind::lambda)
+    add(event.receiver->id);
   for (const Value& argument : event.arguments)
     for_each_value(argument, [&](const Value& value) {
-      if (value.kind == Value::Kind::lambda || value.kind == Value::Kind::function) add(value.id);
+      if (value.kind == Value::Kind::lambda || value.kind == Value::Kind::function)
+        add(value.id);
     });
   return out;
 }
@@ -134,18 +153,24 @@ const std::vector<Site>& Codebase::callers(const Function* function) const {
 
 std::vector<Site> Codebase::definitions(const std::string& id, FunctionRef from) const {
   const auto found = id.empty() ? definitions_.end() : definitions_.find(id);
-  if (found == definitions_.end()) return {};
+  if (found == definitions_.end())
+    return {};
   // USRs of locals hold file name and offset: two programs may share them.
   std::vector<Site> here, file, elsewhere;
   for (const Site& site : found->second) {
-    if (site.in.function == from.function) here.push_back(site);
-    else if (file_of(site.in) == file_of(from)) file.push_back(site);
-    else elsewhere.push_back(site);
+    if (site.in.function == from.function)
+      here.push_back(site);
+    else if (file_of(site.in) == file_of(from))
+      file.push_back(site);
+    else
+      elsewhere.push_back(site);
   }
   const bool local = id.find("@F@") != std::string::npos && id.rfind('@') > id.find("@F@") + 3;
-  if (!here.empty() && local) return here;
+  if (!here.empty() && local)
+    return here;
   here.insert(here.end(), file.begin(), file.end());
-  if (here.empty() || !local) here.insert(here.end(), elsewhere.begin(), elsewhere.end());
+  if (here.empty() || !local)
+    here.insert(here.end(), elsewhere.begin(), elsewhere.end());
   return here;
 }
 
@@ -154,25 +179,34 @@ std::set<const Function*> Codebase::reachable(FunctionRef main) const {
   std::set<std::string> classes;
   std::vector<FunctionRef> open = {main};
   for (const FunctionRef& ref : functions_)
-    if (ref.function->name == "<static-init>" && ref.unit == main.unit) open.push_back(ref);
-  // Virtual calls, data loaders and module holders run members that no call names: a class in use brings all of them.
+    if (ref.function->name == "<static-init>" && ref.unit == main.unit)
+      open.push_back(ref);
+  // Virtual calls, data loaders and module holders run members that no call names: a class in use brings all
+  // of them.
   const auto use_class = [&](const std::string& name, const TranslationUnit& unit) {
     const auto members = by_owner_.find(name);
-    if (members == by_owner_.end() || !classes.insert(name).second) return;
+    if (members == by_owner_.end() || !classes.insert(name).second)
+      return;
     for (const FunctionRef& member : members->second)
-      if (definition(member.function->usr, unit) == member) open.push_back(member);
+      if (definition(member.function->usr, unit) == member)
+        open.push_back(member);
   };
   while (!open.empty()) {
     const FunctionRef ref = open.back();
     open.pop_back();
-    if (!reached.insert(ref.function).second) continue;
-    if (!ref.function->is_lambda) use_class(plain_name(ref.function->owner), *ref.unit);
+    if (!reached.insert(ref.function).second)
+      continue;
+    if (!ref.function->is_lambda)
+      use_class(plain_name(ref.function->owner), *ref.unit);
     for (const Event& event : ref.function->events) {
-      for (const FunctionRef& callee : callees(ref, event)) open.push_back(callee);
+      for (const FunctionRef& callee : callees(ref, event))
+        open.push_back(callee);
       for (const std::string& argument : event.template_arguments)
-        for (const std::string& name : identifiers_in(argument)) use_class(name, *ref.unit);
+        for (const std::string& name : identifiers_in(argument))
+          use_class(name, *ref.unit);
       if (event.kind == Event::Kind::construct)
-        for (const std::string& name : identifiers_in(event.result_type)) use_class(name, *ref.unit);
+        for (const std::string& name : identifiers_in(event.result_type))
+          use_class(name, *ref.unit);
     }
   }
   return reached;

@@ -1,4 +1,5 @@
-// All translation units as one: which function a call runs, who calls a function, what a program's main reaches.
+// All translation units as one: which function a call runs, who calls a function, what a program's main
+// reaches.
 #pragma once
 
 #include "analyzer/scan/facts/facts.h"
@@ -42,9 +43,11 @@ public:
   const std::vector<FunctionRef>& mains() const { return mains_; }
   const std::vector<TranslationUnit>& units() const { return units_; }
 
-  /// The definition that a USR names, seen from `from`: of several programs' functions of one name, the nearest file's.
+  /// The definition that a USR names, seen from `from`: of several programs' functions of one name, the
+  /// nearest file's.
   FunctionRef definition(const std::string& usr, const TranslationUnit& from) const;
-  /// User functions that the event may run: callee, constructor, destructor, lambdas handed to foreign functions.
+  /// User functions that the event may run: callee, constructor, destructor, lambdas handed to foreign
+  /// functions.
   std::vector<FunctionRef> callees(FunctionRef, const Event&) const;
   const std::vector<Site>& callers(const Function*) const;
   /// Everything that writes a variable or field: declarations, constructions, assignments.

@@ -8,8 +8,12 @@
 
 namespace reprobe::scan {
 
-/// The variable that an expression speaks of: `v` in `v.begin()`, `&v[i]`, `*v`, `std::move(v)`; null when there is none.
+/// The variable that an expression speaks of: `v` in `v.begin()`, `&v[i]`, `*v`, `std::move(v)`; null when
+/// there is none.
 const Value* root_variable(const Function&, const Value&);
+
+/// The value and, below it, all its operands.
+void for_each_value(const Value&, const std::function<void(const Value&)>& visit);
 
 /// Index of the parameter with this id, or -1.
 int parameter_index(const Function&, const std::string& id);

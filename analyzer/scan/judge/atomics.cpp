@@ -14,28 +14,32 @@ enum class Operand { other, floating, dependent };
 
 // `T*` of an uninstantiated template may become anything, so may the type that clang could not tell.
 Operand operand_of(const std::string& type, bool in_template) {
-  if (is_floating_type(type)) return Operand::floating;
-  if (is_integer_type(type)) return Operand::other;
+  if (is_floating_type(type))
+    return Operand::floating;
+  if (is_integer_type(type))
+    return Operand::other;
   return in_template && !type.empty() ? Operand::dependent : Operand::other;
 }
 
 bool calls_any(const Function& function, const json& names) {
   return std::any_of(function.events.begin(), function.events.end(), [&](const Event& event) {
-    return event.kind == Event::Kind::call &&
-           std::any_of(names.begin(), names.end(), [&](const json& name) { return last_part(event.callee) == name; });
+    return event.kind == Event::Kind::call && std::any_of(names.begin(), names.end(), [&](const json& name) {
+             return last_part(event.callee) == name;
+           });
   });
 }
 
 struct Update {
   Site site;
-  std::string operand;  // type as shown
+  std::string operand; // type as shown
   bool dependent = false, host = false;
   std::string catalog;
   const Site* through = nullptr;
 };
 
 std::optional<Update> function_update(const Site& site, const json& row) {
-  if (site.event->arguments.empty()) return std::nullopt;
+  if (site.event->arguments.empty())
+    return std::nullopt;
   const Value& address = site.event->arguments[0];
   std::string type = address.type;
   const bool tensor_iterator = last_part(site.event->callee) == "fastAtomicAdd";
@@ -45,21 +49,27 @@ std::optional<Update> function_update(const Site& site, const json& row) {
   if (operand != Operand::floating && site.event->arguments.size() > value && !is_integer_type(type) &&
       is_floating_type(site.event->arguments[value].type) && !type.empty())
     operand = Operand::floating, type = site.event->arguments[value].type;
-  if (operand == Operand::other) return std::nullopt;
-  return Update{site, type, operand == Operand::dependent, row.value("host", false), row.at("catalog"), nullptr};
+  if (operand == Operand::other)
+    return std::nullopt;
+  return Update{site,   type, operand == Operand::dependent, row.value("host", false), row.at("catalog"),
+                nullptr};
 }
 
 std::optional<Update> member_update(const Site& site, const json& row) {
   const Event& event = *site.event;
-  if (!event.receiver) return std::nullopt;
+  if (!event.receiver)
+    return std::nullopt;
   const std::string member = last_part(event.callee);
   const json& members = row.at("members");
-  if (std::none_of(members.begin(), members.end(), [&](const json& m) { return m == member; })) return std::nullopt;
+  if (std::none_of(members.begin(), members.end(), [&](const json& m) { return m == member; }))
+    return std::nullopt;
   const std::string type = plain_name(event.receiver->type);
   const json& types = row.at("types");
-  if (std::none_of(types.begin(), types.end(), [&](const json& t) { return t == type; })) return std::nullopt;
+  if (std::none_of(types.begin(), types.end(), [&](const json& t) { return t == type; }))
+    return std::nullopt;
   const std::vector<std::string> arguments = template_arguments_of(event.receiver->type);
-  if (arguments.empty() || !is_floating_type(arguments[0])) return std::nullopt;
+  if (arguments.empty() || !is_floating_type(arguments[0]))
+    return std::nullopt;
   return Update{site, arguments[0], false, row.value("host", false), row.at("catalog"), nullptr};
 }
 
@@ -69,19 +79,22 @@ std::vector<Update> direct_updates(const Context& context) {
   std::vector<Update> updates;
   for (const FunctionRef& ref : context.project.functions())
     for (const Event& event : ref.function->events) {
-      if (event.kind != Event::Kind::call) continue;
+      if (event.kind != Event::Kind::call)
+        continue;
       const Site site{ref, &event};
       for (const SymbolIndex::Match& match : index.find(event)) {
         const json& row = *match.row;
         if (row.at("kind") == "function")
-          if (auto update = function_update(site, row)) updates.push_back(std::move(*update));
+          if (auto update = function_update(site, row))
+            updates.push_back(std::move(*update));
         // A compare-and-swap on integers that are the bits of floating-point values.
         if (row.at("kind") == "compare-and-swap" && calls_any(*ref.function, row.at("bit-casts")))
           updates.push_back({site, "floating-point bits", false, false, row.at("catalog"), nullptr});
       }
       for (const json& row : table)
         if (row.at("kind") == "member")
-          if (auto update = member_update(site, row)) updates.push_back(std::move(*update));
+          if (auto update = member_update(site, row))
+            updates.push_back(std::move(*update));
     }
   return updates;
 }
@@ -89,23 +102,30 @@ std::vector<Update> direct_updates(const Context& context) {
 // The parameter whose memory an update changes, or -1.
 int updated_parameter(const Update& update) {
   const Event& event = *update.site.event;
-  const Value* address = event.receiver ? &*event.receiver : event.arguments.empty() ? nullptr : &event.arguments[0];
+  const Value* address = event.receiver            ? &*event.receiver
+                         : event.arguments.empty() ? nullptr
+                                                   : &event.arguments[0];
   const Value* root = address ? root_variable(*update.site.in.function, *address) : nullptr;
-  if (!root) return -1;
+  if (!root)
+    return -1;
   // `int* bits = (int*)address; atomicCAS(bits, …)`
   std::string id = root->id;
   for (int step = 0; step < 4 && parameter_index(*update.site.in.function, id) < 0; ++step) {
     std::string next;
     for (const Event& definition : update.site.in.function->events)
-      if (definition.kind == Event::Kind::declare && definition.variable_id == id && !definition.arguments.empty())
-        if (const Value* from = root_variable(*update.site.in.function, definition.arguments[0])) next = from->id;
-    if (next.empty()) return -1;
+      if (definition.kind == Event::Kind::declare && definition.variable_id == id &&
+          !definition.arguments.empty())
+        if (const Value* from = root_variable(*update.site.in.function, definition.arguments[0]))
+          next = from->id;
+    if (next.empty())
+      return -1;
     id = next;
   }
   return parameter_index(*update.site.in.function, id);
 }
 
-// Calls of device functions that do nothing but update what they are given: the call is where the order is decided.
+// Calls of device functions that do nothing but update what they are given: the call is where the order is
+// decided.
 std::vector<Update> wrapped_updates(const Context& context, const std::vector<Update>& direct) {
   std::vector<Update> out, open = direct;
   std::set<const Event*> known;
@@ -113,10 +133,14 @@ std::vector<Update> wrapped_updates(const Context& context, const std::vector<Up
     std::vector<Update> next;
     for (const Update& update : open) {
       const Function& wrapper = *update.site.in.function;
-      if (wrapper.is_kernel || updated_parameter(update) < 0 || wrapper.events.size() > 40) continue;
+      if (wrapper.is_kernel || updated_parameter(update) < 0 || wrapper.events.size() > 40)
+        continue;
       for (const Site& caller : context.project.callers(&wrapper)) {
-        if (caller.event->kind != Event::Kind::call || caller.event->launch || !known.insert(caller.event).second) continue;
-        if (context.project.definition(caller.event->callee_usr, *caller.in.unit).function != &wrapper) continue;
+        if (caller.event->kind != Event::Kind::call || caller.event->launch ||
+            !known.insert(caller.event).second)
+          continue;
+        if (context.project.definition(caller.event->callee_usr, *caller.in.unit).function != &wrapper)
+          continue;
         next.push_back({caller, update.operand, update.dependent, update.host, update.catalog, nullptr});
       }
     }
@@ -128,8 +152,10 @@ std::vector<Update> wrapped_updates(const Context& context, const std::vector<Up
 
 std::string shown_operand(const Update& update) {
   std::string type = update.operand;
-  while (!type.empty() && (type.back() == '*' || type.back() == ' ')) type.pop_back();
-  if (type.rfind("volatile ", 0) == 0) type.erase(0, 9);
+  while (!type.empty() && (type.back() == '*' || type.back() == ' '))
+    type.pop_back();
+  if (type.rfind("volatile ", 0) == 0)
+    type.erase(0, 9);
   return update.dependent ? type + " (which may be floating-point)" : type;
 }
 
@@ -142,12 +168,14 @@ void judge_atomics(const Context& context, Findings& findings) {
   for (const Update& update : updates) {
     Draft draft;
     draft.site = update.site;
-    draft.message = fmt::format("{} adds to {} in the order in which {} arrive, and rounding depends on that order",
-                                shown_name(*update.site.event), shown_operand(update), update.host ? "host threads" : "GPU threads");
+    draft.message = fmt::format(
+        "{} adds to {} in the order in which {} arrive, and rounding depends on that order",
+        shown_name(*update.site.event), shown_operand(update), update.host ? "host threads" : "GPU threads");
     draft.fix = findings.rule().fix;
     draft.tags = {update.catalog};
     draft.confidence = update.dependent ? "medium" : findings.rule().confidence;
-    if (update.site.in.function->is_kernel) draft.kernels.push_back(update.site.in.function->name);
+    if (update.site.in.function->is_kernel)
+      draft.kernels.push_back(update.site.in.function->name);
     draft.by_name = !update.site.event->resolved && !update.site.in.function->is_template_pattern;
     findings.add(std::move(draft));
   }

@@ -7,6 +7,7 @@
 #include "analyzer/scan/flow/project.h"
 #include "analyzer/scan/flow/values.h"
 #include "analyzer/scan/judge/evidence.h"
+#include "analyzer/scan/judge/registrations.h"
 #include "rules/registry.h"
 
 #include <map>
@@ -34,7 +35,8 @@ struct Draft {
 
 class Findings {
 public:
-  Findings(const rules::Rule& rule, std::string severity) : rule_(rule), severity_(std::move(severity)) {}
+  Findings(const rules::Rule& rule, std::string severity, const Registrations& registrations)
+      : rule_(rule), severity_(std::move(severity)), registrations_(registrations) {}
   /// Ignored when the rule has already spoken of this place.
   void add(Draft draft);
   std::vector<report::Finding> take() { return std::move(findings_); }
@@ -43,6 +45,7 @@ public:
 private:
   const rules::Rule& rule_;
   std::string severity_;
+  const Registrations& registrations_;
   std::set<std::pair<std::string, std::uint32_t>> places_; // file, offset
   std::vector<report::Finding> findings_;
 };

@@ -15,7 +15,7 @@ struct Program {
   std::set<const Function*> functions;
   bool uses_cuda = false, trains = false, half_precision = false, is_extension = false;
   bool loads_weights = false, optimizes = false;
-  bool partial = false;       // part of it could not be parsed
+  bool partial = false; // part of it could not be parsed
   bool has_convolution = false, has_linear = false;
 };
 

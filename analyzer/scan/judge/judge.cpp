@@ -14,8 +14,9 @@ namespace {
 
 using Judge = void (*)(const Context&, Findings&);
 const std::map<std::string, Judge, std::less<>> kJudges = {
-    {"seeding", judge_seeding}, {"knobs", judge_knobs},           {"operators", judge_operators},
-    {"atomics", judge_atomics}, {"enumerators", judge_enumerators}, {"order", judge_order}};
+    {"seeding", judge_seeding},         {"knobs", judge_knobs},
+    {"operators", judge_operators},     {"atomics", judge_atomics},
+    {"enumerators", judge_enumerators}, {"order", judge_order}};
 
 bool is_selected(const rules::Rule& rule, const std::vector<std::string>& globs) {
   return globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
@@ -31,17 +32,20 @@ std::string severity_at(const rules::Rule& rule, const std::string& stage) {
 }
 
 // One run over all paths: in which states each operator is reached.
-std::unordered_map<const Event*, Reached> states_at_operators(Execution& execution, const SymbolIndex& operators) {
+std::unordered_map<const Event*, Reached> states_at_operators(Execution& execution,
+                                                              const SymbolIndex& operators) {
   std::unordered_map<const Event*, Reached> reached;
   for (const FunctionRef& root : execution.roots())
     execution.run(root, [&](const Site& site, const World& world) {
-      if (operators.find(*site.event).empty()) return;
+      if (operators.find(*site.event).empty())
+        return;
       Reached& state = reached[site.event];
       state.with_gradients |= world.may_be("grad", true, true);
       state.without_gradients |= world.may_be("grad", false, true);
       state.strict |= world.may_be("algorithms.deterministic", true);
       state.not_strict |= world.may_be("algorithms.deterministic", false);
-      state.warn_only |= world.may_be("algorithms.deterministic", true) && world.may_be("algorithms.warn-only", true);
+      state.warn_only |=
+          world.may_be("algorithms.deterministic", true) && world.may_be("algorithms.warn-only", true);
     });
   return reached;
 }
@@ -60,14 +64,21 @@ report::SourceRange source_of(const Site& site) {
   return {file_of(unit, name), name.line, name.column, usable ? end.line : 0, usable ? end.column : 0};
 }
 
-std::string lowered(const std::string& confidence) { return confidence == "high" ? "medium" : "low"; }
+std::string lowered(const std::string& confidence) {
+  return confidence == "high" ? "medium" : "low";
+}
 
 std::string shown_name(const Event& event) {
-  std::string name = plain_name(event.kind == Event::Kind::construct && !event.result_type.empty() ? event.result_type : event.callee);
-  if (name.rfind("torch::nn::", 0) == 0 && name.ends_with("Impl")) name.resize(name.size() - 4);
-  if (name.rfind("at::Tensor::", 0) == 0) name.erase(0, 12);
-  else if (name.rfind("at::Context::", 0) == 0) name.erase(0, 13);
-  else if (name.rfind("at::", 0) == 0) name = "torch::" + name.substr(4);
+  std::string name = plain_name(
+      event.kind == Event::Kind::construct && !event.result_type.empty() ? event.result_type : event.callee);
+  if (name.rfind("torch::nn::", 0) == 0 && name.ends_with("Impl"))
+    name.resize(name.size() - 4);
+  if (name.rfind("at::Tensor::", 0) == 0)
+    name.erase(0, 12);
+  else if (name.rfind("at::Context::", 0) == 0)
+    name.erase(0, 13);
+  else if (name.rfind("at::", 0) == 0)
+    name = "torch::" + name.substr(4);
   return name;
 }
 
@@ -76,7 +87,8 @@ void Findings::add(Draft draft) {
                                                                          : draft.site.event->range.begin;
   report::Finding finding;
   finding.source = source_of(draft.site);
-  if (!places_.insert({finding.source.file, name.offset}).second) return;
+  if (!places_.insert({finding.source.file, name.offset}).second)
+    return;
   const TranslationUnit& unit = *draft.site.in.unit;
   finding.rule = rule_.id;
   finding.severity = severity_;
@@ -88,34 +100,45 @@ void Findings::add(Draft draft) {
   finding.fix = std::move(draft.fix);
   finding.function = draft.site.in.function->name;
   finding.operators = std::move(draft.operators);
+  // What varies inside an operator of the project's own is measured as that operator.
+  if (finding.operators.empty())
+    finding.operators = registrations_.operators_run_by(draft.site.in.function);
   finding.direction = std::move(draft.direction);
   finding.kernels = std::move(draft.kernels);
   finding.tags = draft.tags.empty() ? rule_.tags : std::move(draft.tags);
-  for (auto& [site, message] : draft.notes) finding.notes.push_back({source_of(site), std::move(message)});
+  for (auto& [site, message] : draft.notes)
+    finding.notes.push_back({source_of(site), std::move(message)});
   findings_.push_back(std::move(finding));
 }
 
-report::Findings judge(const std::vector<TranslationUnit>& units, const rules::Registry& registry, const Options& options) {
+report::Findings judge(const std::vector<TranslationUnit>& units, const rules::Registry& registry,
+                       const Options& options) {
   report::Findings out;
   out.stage = options.stage;
   const Codebase project(units);
   const Effects effects(project, registry);
   const Evidence evidence(project);
+  const Registrations registrations(project);
   const SymbolIndex operators(registry.table("operators"));
   Execution execution(project, effects, [&](const Event& event) { return !operators.find(event).empty(); });
   const auto reached = states_at_operators(execution, operators);
   const Context context{project, registry, effects, evidence, execution, reached};
   for (const rules::Rule& rule : registry.rules()) {
     const std::string severity = severity_at(rule, options.stage);
-    if (!is_selected(rule, options.rules) || severity == "off") continue;
+    if (!is_selected(rule, options.rules) || severity == "off")
+      continue;
     const auto judge_family = kJudges.find(rule.family);
     if (judge_family == kJudges.end())
-      throw Error("no such family", "rules/checks/" + rule.id + ".yaml", rule.family, "rebuild the analyzer with the rules", 3);
-    Findings findings(rule, severity);
+      throw Error("no such family", "rules/checks/" + rule.id + ".yaml", rule.family,
+                  "rebuild the analyzer with the rules", 3);
+    Findings findings(rule, severity, registrations);
     judge_family->second(context, findings);
-    for (report::Finding& finding : findings.take()) out.findings.push_back(std::move(finding));
+    for (report::Finding& finding : findings.take())
+      out.findings.push_back(std::move(finding));
   }
-  const auto place = [](const report::Finding& f) { return std::tie(f.source.file, f.source.line, f.source.column, f.rule); };
+  const auto place = [](const report::Finding& f) {
+    return std::tie(f.source.file, f.source.line, f.source.column, f.rule);
+  };
   std::sort(out.findings.begin(), out.findings.end(),
             [&](const report::Finding& a, const report::Finding& b) { return place(a) < place(b); });
   return out;

@@ -10,7 +10,8 @@
 
 namespace reprobe::scan {
 
-/// Fills `stage` and `findings` only. Rules are those of `Options::rules`, severities those of `Options::stage`.
+/// Fills `stage` and `findings` only. Rules are those of `Options::rules`, severities those of
+/// `Options::stage`.
 report::Findings judge(const std::vector<TranslationUnit>&, const rules::Registry&, const Options&);
 
 } // namespace reprobe::scan

@@ -13,16 +13,20 @@ using Names = std::set<std::string, std::less<>>;
 
 std::set<std::uint32_t> reachable_without(const Function& function, std::uint32_t removed) {
   std::map<std::uint32_t, const Block*> blocks;
-  for (const Block& block : function.blocks) blocks[block.id] = &block;
+  for (const Block& block : function.blocks)
+    blocks[block.id] = &block;
   std::set<std::uint32_t> seen;
   std::vector<std::uint32_t> open;
-  if (function.entry != removed) open.push_back(function.entry);
+  if (function.entry != removed)
+    open.push_back(function.entry);
   while (!open.empty()) {
     const std::uint32_t id = open.back();
     open.pop_back();
-    if (!seen.insert(id).second || !blocks.contains(id)) continue;
+    if (!seen.insert(id).second || !blocks.contains(id))
+      continue;
     for (const Edge& edge : blocks[id]->successors)
-      if (edge.block != removed) open.push_back(edge.block);
+      if (edge.block != removed)
+        open.push_back(edge.block);
   }
   return seen;
 }
@@ -32,30 +36,36 @@ std::set<std::uint32_t> loop_blocks(const Function& function, std::uint32_t head
   const std::set<std::uint32_t> not_dominated = reachable_without(function, head);
   std::map<std::uint32_t, std::vector<std::uint32_t>> predecessors;
   for (const Block& block : function.blocks)
-    for (const Edge& edge : block.successors) predecessors[edge.block].push_back(block.id);
+    for (const Edge& edge : block.successors)
+      predecessors[edge.block].push_back(block.id);
   std::set<std::uint32_t> loop = {head};
   std::vector<std::uint32_t> open;
   for (std::uint32_t before : predecessors[head])
-    if (!not_dominated.contains(before)) open.push_back(before);
+    if (!not_dominated.contains(before))
+      open.push_back(before);
   while (!open.empty()) {
     const std::uint32_t id = open.back();
     open.pop_back();
-    if (!loop.insert(id).second) continue;
-    for (std::uint32_t before : predecessors[id]) open.push_back(before);
+    if (!loop.insert(id).second)
+      continue;
+    for (std::uint32_t before : predecessors[id])
+      open.push_back(before);
   }
   return loop;
 }
 
 bool is_declared_in(const std::vector<const Event*>& body, const std::string& id) {
   return std::any_of(body.begin(), body.end(), [&](const Event* event) {
-    return event->variable_id == id && (event->kind == Event::Kind::declare || event->kind == Event::Kind::construct);
+    return event->variable_id == id &&
+           (event->kind == Event::Kind::declare || event->kind == Event::Kind::construct);
   });
 }
 
 bool is_sequence(const std::string& type) {
   const std::string name = plain_name(type);
-  static const Names sequences = {"std::vector", "std::deque", "std::list", "std::basic_string", "std::string", "std::queue",
-                                  "std::stack", "std::forward_list", "c10::SmallVector", "QStringList", "std::array"};
+  static const Names sequences = {"std::vector",      "std::deque",  "std::list",  "std::basic_string",
+                                  "std::string",      "std::queue",  "std::stack", "std::forward_list",
+                                  "c10::SmallVector", "QStringList", "std::array"};
   return sequences.contains(name);
 }
 
@@ -64,10 +74,13 @@ bool is_stream(const std::string& type) {
          type.find("stringstream") != std::string::npos || type.find("fstream") != std::string::npos;
 }
 
-const Names kAppends = {"push_back", "emplace_back", "append", "push", "emplace", "push_front", "emplace_front", "insert", "operator+="};
+const Names kAppends = {"push_back",  "emplace_back",  "append", "push",      "emplace",
+                        "push_front", "emplace_front", "insert", "operator+="};
 const Names kModuleAppends = {"push_back", "register_module"};
 
-std::string name_of(const Value& variable) { return last_part(variable.text); }
+std::string name_of(const Value& variable) {
+  return last_part(variable.text);
+}
 
 // A tensor or number that is added to, element after element.
 bool is_rounded(const std::string& type) {
@@ -79,27 +92,34 @@ bool is_rounded(const std::string& type) {
 std::vector<const Event*> body_of(const Function& function, const Event& iterate) {
   std::vector<const Event*> body;
   const auto head = std::find_if(function.blocks.begin(), function.blocks.end(), [&](const Block& block) {
-    return std::any_of(block.events.begin(), block.events.end(),
-                       [&](std::uint32_t index) { return index < function.events.size() && function.events[index].id == iterate.id; });
+    return std::any_of(block.events.begin(), block.events.end(), [&](std::uint32_t index) {
+      return index < function.events.size() && function.events[index].id == iterate.id;
+    });
   });
-  if (head == function.blocks.end()) return body;
+  if (head == function.blocks.end())
+    return body;
   // A range-based for evaluates its range before the loop: the head is what follows.
   std::uint32_t start = head->id;
   std::set<std::uint32_t> blocks = loop_blocks(function, start);
   const bool follows = iterate.text == "range-for";
   for (int step = 0; step < 8 && (follows || blocks.size() < 2); ++step) {
-    const auto block = std::find_if(function.blocks.begin(), function.blocks.end(), [&](const Block& b) { return b.id == start; });
-    if (block == function.blocks.end() || block->successors.size() != 1) break;
+    const auto block = std::find_if(function.blocks.begin(), function.blocks.end(),
+                                    [&](const Block& b) { return b.id == start; });
+    if (block == function.blocks.end() || block->successors.size() != 1)
+      break;
     start = block->successors[0].block;
     blocks = loop_blocks(function, start);
-    if (blocks.size() > 1) break;
+    if (blocks.size() > 1)
+      break;
   }
-  if (blocks.size() < 2) return body;
+  if (blocks.size() < 2)
+    return body;
   for (std::uint32_t id : blocks)
     for (const Block& block : function.blocks)
       if (block.id == id)
         for (std::uint32_t index : block.events)
-          if (index < function.events.size() && function.events[index].id != iterate.id) body.push_back(&function.events[index]);
+          if (index < function.events.size() && function.events[index].id != iterate.id)
+            body.push_back(&function.events[index]);
   std::sort(body.begin(), body.end(), [](const Event* a, const Event* b) { return a->id < b->id; });
   return body;
 }
@@ -110,14 +130,17 @@ std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, c
   std::vector<OrderEffect> effects;
   std::set<std::string> counters; // integers that count elements: what they index is ordered by arrival
   for (const Event* event : body)
-    if (event->kind == Event::Kind::assign && event->receiver && (event->text == "++" || event->text == "+=") &&
-        is_integer_type(event->receiver->type) && !is_declared_in(body, event->receiver->id))
+    if (event->kind == Event::Kind::assign && event->receiver &&
+        (event->text == "++" || event->text == "+=") && is_integer_type(event->receiver->type) &&
+        !is_declared_in(body, event->receiver->id))
       counters.insert(event->receiver->id);
   // A field of something that the loop made, or of the element itself, is not outside.
   const std::function<bool(const Value*)> outside = [&](const Value* root) {
-    if (!root || root->id.empty() || is_declared_in(body, root->id)) return false;
+    if (!root || root->id.empty() || is_declared_in(body, root->id))
+      return false;
     for (const Value& object : root->operands)
-      if (const Value* base = root_variable(function, object); base && !base->id.empty() && !outside(base)) return false;
+      if (const Value* base = root_variable(function, object); base && !base->id.empty() && !outside(base))
+        return false;
     return true;
   };
   for (const Event* event : body) {
@@ -129,25 +152,34 @@ std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, c
     } else if (event->kind == Event::Kind::call && outside(root) && kModuleAppends.contains(name) &&
                root->type.find("torch::nn::") != std::string::npos) {
       effects.push_back({event, fmt::format("`{}` is filled in that order", name_of(*root)), {}, nullptr});
-    } else if (event->kind == Event::Kind::call && outside(root) && (name == "operator+=" || name == "add_") && is_rounded(root->type)) {
+    } else if (event->kind == Event::Kind::call && outside(root) &&
+               (name == "operator+=" || name == "add_") && is_rounded(root->type)) {
       effects.push_back({event, fmt::format("`{}` is added up in that order", name_of(*root)), {}, nullptr});
-    } else if (event->kind == Event::Kind::assign && outside(root) && (event->text == "+=" || event->text == "-=" || event->text == "*=") &&
+    } else if (event->kind == Event::Kind::assign && outside(root) &&
+               (event->text == "+=" || event->text == "-=" || event->text == "*=") &&
                is_floating_type(event->receiver->type)) {
       // One sum for each key is filled once by each key.
       const bool per_element = event->receiver->kind != Value::Kind::variable &&
-                               event->receiver->kind == Value::Kind::compound && event->receiver->text == "[]";
-      if (!per_element) effects.push_back({event, fmt::format("`{}` is added up in that order", name_of(*root)), {}, nullptr});
+                               event->receiver->kind == Value::Kind::compound &&
+                               event->receiver->text == "[]";
+      if (!per_element)
+        effects.push_back(
+            {event, fmt::format("`{}` is added up in that order", name_of(*root)), {}, nullptr});
     } else if (event->kind == Event::Kind::call && name == "operator<<" && !event->arguments.empty()) {
       const Value& stream = event->receiver ? *event->receiver : event->arguments[0];
       const Value* target = root_variable(function, stream);
-      const bool console = target && (target->text == "std::cout" || target->text == "std::cerr" || target->text == "std::clog");
+      const bool console = target && (target->text == "std::cout" || target->text == "std::cerr" ||
+                                      target->text == "std::clog");
       if (target && is_stream(target->type) && !console && outside(target))
-        effects.push_back({event, fmt::format("`{}` is written in that order", name_of(*target)), {}, nullptr});
-    } else if (event->kind == Event::Kind::assign && event->receiver && event->receiver->kind == Value::Kind::compound &&
-               event->receiver->text == "[]" && event->receiver->operands.size() == 2) {
+        effects.push_back(
+            {event, fmt::format("`{}` is written in that order", name_of(*target)), {}, nullptr});
+    } else if (event->kind == Event::Kind::assign && event->receiver &&
+               event->receiver->kind == Value::Kind::compound && event->receiver->text == "[]" &&
+               event->receiver->operands.size() == 2) {
       const Value* index = root_variable(function, event->receiver->operands[1]);
       if (index && counters.contains(index->id) && outside(root))
-        effects.push_back({event, fmt::format("`{}` is filled in that order", name_of(*root)), root->id, root});
+        effects.push_back(
+            {event, fmt::format("`{}` is filled in that order", name_of(*root)), root->id, root});
     }
     for (const Effect& effect : context.effects.of(event))
       if (effect.kind == Effect::Kind::draw)
@@ -161,9 +193,11 @@ namespace {
 const Names kSorts = {"sort", "stable_sort", "qsort", "sort_by_key", "natural_sort", "parallel_sort"};
 
 bool sorts(const Function& function, const Event& event, const std::string& id) {
-  if (event.kind != Event::Kind::call || !(kSorts.contains(last_part(event.callee)))) return false;
+  if (event.kind != Event::Kind::call || !(kSorts.contains(last_part(event.callee))))
+    return false;
   if (event.receiver)
-    if (const Value* root = root_variable(function, *event.receiver); root && root->id == id) return true;
+    if (const Value* root = root_variable(function, *event.receiver); root && root->id == id)
+      return true;
   return std::any_of(event.arguments.begin(), event.arguments.end(), [&](const Value& argument) {
     const Value* root = root_variable(function, argument);
     return root && root->id == id;
@@ -178,12 +212,13 @@ bool sorted_in(const Function& function, const std::string& id, std::uint32_t af
 // The variable that a call's result goes to.
 std::string result_variable(const Function& function, const Event& call) {
   for (const Event& event : function.events) {
-    if (event.kind != Event::Kind::declare && event.kind != Event::Kind::assign && event.kind != Event::Kind::construct &&
-        last_part(event.callee) != "operator=")
+    if (event.kind != Event::Kind::declare && event.kind != Event::Kind::assign &&
+        event.kind != Event::Kind::construct && last_part(event.callee) != "operator=")
       continue;
     for (const Value& argument : event.arguments)
       if (argument.kind == Value::Kind::call && argument.event == call.id) {
-        if (!event.variable_id.empty()) return event.variable_id;
+        if (!event.variable_id.empty())
+          return event.variable_id;
         const Value* root = event.receiver ? root_variable(function, *event.receiver) : nullptr;
         return root ? root->id : std::string();
       }
@@ -192,39 +227,49 @@ std::string result_variable(const Function& function, const Event& call) {
 }
 
 bool is_field_or_global(const Value& container, const Function& function) {
-  return container.id.find("@FI@") != std::string::npos || (parameter_index(function, container.id) < 0 && container.id.find("@F@") == std::string::npos);
+  return container.id.find("@FI@") != std::string::npos ||
+         (parameter_index(function, container.id) < 0 && container.id.find("@F@") == std::string::npos);
 }
 
 bool sorted_anywhere(const Context& context, const std::string& id) {
   for (const FunctionRef& ref : context.project.functions())
-    if (sorted_in(*ref.function, id, 0)) return true;
+    if (sorted_in(*ref.function, id, 0))
+      return true;
   return false;
 }
 
 } // namespace
 
 bool is_sorted_later(const Context& context, FunctionRef in, const OrderEffect& effect, int depth) {
-  if (effect.container_id.empty() || depth > 4) return false;
-  if (sorted_in(*in.function, effect.container_id, effect.event ? effect.event->id : 0)) return true;
-  if (effect.container && is_field_or_global(*effect.container, *in.function) && sorted_anywhere(context, effect.container_id)) return true;
+  if (effect.container_id.empty() || depth > 4)
+    return false;
+  if (sorted_in(*in.function, effect.container_id, effect.event ? effect.event->id : 0))
+    return true;
+  if (effect.container && is_field_or_global(*effect.container, *in.function) &&
+      sorted_anywhere(context, effect.container_id))
+    return true;
   // Handed to, or returned to, a caller that sorts: every caller must.
   const int index = parameter_index(*in.function, effect.container_id);
   bool any = false;
   for (const Site& caller : context.project.callers(in.function)) {
-    if (caller.in.function == in.function) continue; // recursion hands on the same container
+    if (caller.in.function == in.function)
+      continue; // recursion hands on the same container
     std::string id;
     if (index >= 0 && static_cast<std::size_t>(index) < caller.event->arguments.size()) {
       const Value* root = root_variable(*caller.in.function, caller.event->arguments[index]);
-      if (root) id = root->id;
+      if (root)
+        id = root->id;
     } else if (index < 0) {
       id = result_variable(*caller.in.function, *caller.event);
     }
-    if (id.empty()) return false;
+    if (id.empty())
+      return false;
     any = true;
     Value container;
     container.kind = Value::Kind::variable;
     container.id = id;
-    if (!is_sorted_later(context, caller.in, {caller.event, {}, id, &container}, depth + 1)) return false;
+    if (!is_sorted_later(context, caller.in, {caller.event, {}, id, &container}, depth + 1))
+      return false;
   }
   return any;
 }

@@ -18,7 +18,8 @@ struct OrderEffect {
 /// What in the body depends on the order in which elements come; empty when nothing does.
 std::vector<OrderEffect> order_effects(const Context&, FunctionRef, const Event& iterate);
 
-/// Whether the container is sorted later: in the same function, where it is handed on, or where it is returned to.
+/// Whether the container is sorted later: in the same function, where it is handed on, or where it is
+/// returned to.
 bool is_sorted_later(const Context&, FunctionRef, const OrderEffect&, int depth = 0);
 
 } // namespace reprobe::scan

@@ -20,7 +20,8 @@ bool contains(const json& list, std::string_view word) {
 // The tensors whose type and device decide: the one worked on, and what is added to it.
 std::vector<const Value*> operands(const OperatorCall& call) {
   std::vector<const Value*> out;
-  if (const Value* self = first_tensor(call)) out.push_back(self);
+  if (const Value* self = first_tensor(call))
+    out.push_back(self);
   return out;
 }
 
@@ -39,23 +40,32 @@ bool on_the_cpu(const Context& context, const OperatorCall& call) {
 }
 
 bool needs_gradient(const Context& context, const OperatorCall& call) {
-  if (!context.evidence.may_train(call.site.in.function)) return false;
+  if (!context.evidence.may_train(call.site.in.function))
+    return false;
   const auto reached = context.reached.find(call.site.event);
-  if (reached != context.reached.end() && !reached->second.with_gradients) return false;
-  if (is_inside_autograd_function(*call.site.in.function)) return false;
+  if (reached != context.reached.end() && !reached->second.with_gradients)
+    return false;
+  if (is_inside_autograd_function(*call.site.in.function))
+    return false;
   const Value* tensor = first_tensor(call);
-  return !tensor || traits_of(context.project, call.site.in, *tensor).gradient != TensorTraits::Gradient::none;
+  return !tensor ||
+         traits_of(context.project, call.site.in, *tensor).gradient != TensorTraits::Gradient::none;
 }
 
 bool applies(const Context& context, const OperatorCall& call, const json& row) {
   const json devices = row.value("devices", json::array());
-  if (!contains(devices, "cpu") && (!context.evidence.may_use_cuda(call.site.in.function) || on_the_cpu(context, call))) return false;
+  if (!contains(devices, "cpu") &&
+      (!context.evidence.may_use_cuda(call.site.in.function) || on_the_cpu(context, call)))
+    return false;
   const json dtypes = row.value("dtypes", json::array());
-  if (!dtypes.empty() && !contains(dtypes, "integer") && only_integers(context, call)) return false;
+  if (!dtypes.empty() && !contains(dtypes, "integer") && only_integers(context, call))
+    return false;
   for (const json& condition : row.value("when", json::array()))
-    if (!holds(context, call, condition)) return false;
+    if (!holds(context, call, condition))
+      return false;
   for (const json& condition : row.value("unless", json::array()))
-    if (holds(context, call, condition)) return false;
+    if (holds(context, call, condition))
+      return false;
   return row.at("direction") != "backward" || needs_gradient(context, call);
 }
 
@@ -67,13 +77,16 @@ Reached state_at(const Context& context, const Event* event) {
 std::string consequence(const std::string& strict, const Reached& state, bool& silenced) {
   silenced = false;
   if (state.strict && !state.not_strict && !state.warn_only) {
-    if (strict == "throws") return "; deterministic algorithms are on, so this call throws";
+    if (strict == "throws")
+      return "; deterministic algorithms are on, so this call throws";
     silenced = strict == "switches" || strict == "switches-strict-only" || strict == "deterministic";
     return {};
   }
-  if (state.warn_only && strict == "throws") return "; with warn_only it only warns and still varies";
+  if (state.warn_only && strict == "throws")
+    return "; with warn_only it only warns and still varies";
   if (state.warn_only && strict == "switches") {
-    silenced = state.strict && !state.not_strict; // warn_only does not keep the deterministic path from being taken
+    silenced =
+        state.strict && !state.not_strict; // warn_only does not keep the deterministic path from being taken
     return {};
   }
   return {};
@@ -86,13 +99,15 @@ Draft draft_of(const Context& context, const OperatorCall& call, const json& row
   const std::string where = contains(row.at("devices"), "cpu") ? "" : " on CUDA";
   const std::string what = direction == "backward" ? "the gradient of " + shown_name(*call.site.event)
                                                    : "the result of " + shown_name(*call.site.event);
-  draft.message = fmt::format("{} varies from run to run{}: {}{}", what, where, row.at("mechanism").get<std::string>(), tail);
+  draft.message = fmt::format("{} varies from run to run{}: {}{}", what, where,
+                              row.at("mechanism").get<std::string>(), tail);
   draft.fix = row.at("fix");
   draft.direction = direction;
   draft.operators = operators_of(row);
   draft.tags = {row.at("catalog").get<std::string>()};
   draft.confidence = row.value("confidence", "high");
-  if (!context.evidence.programs_of(call.site.in.function).front()->main) draft.confidence = lowered(draft.confidence);
+  if (!context.evidence.programs_of(call.site.in.function).front()->main)
+    draft.confidence = lowered(draft.confidence);
   return draft;
 }
 
@@ -100,8 +115,10 @@ Draft draft_of(const Context& context, const OperatorCall& call, const json& row
 
 std::vector<std::string> operators_of(const json& row) {
   std::vector<std::string> out = {row.at("operator").get<std::string>()};
-  if (row.at("direction") != "backward" && !out[0].ends_with("_")) out.push_back(out[0] + "_");
-  for (const json& name : row.value("backward_operators", json::array())) out.push_back(name.get<std::string>());
+  if (row.at("direction") != "backward" && !out[0].ends_with("_"))
+    out.push_back(out[0] + "_");
+  for (const json& name : row.value("backward_operators", json::array()))
+    out.push_back(name.get<std::string>());
   return out;
 }
 
@@ -116,13 +133,18 @@ std::vector<OperatorUse> operator_uses(const Context& context, bool reported_onl
   std::vector<OperatorUse> uses;
   for (const FunctionRef& ref : context.project.functions())
     for (const Event& event : ref.function->events) {
-      if (event.kind != Event::Kind::call && event.kind != Event::Kind::construct) continue;
-      if (event.kind == Event::Kind::construct && event.arguments.size() == 1 && event.arguments[0].kind == Value::Kind::null) continue;
+      if (event.kind != Event::Kind::call && event.kind != Event::Kind::construct)
+        continue;
+      if (event.kind == Event::Kind::construct && event.arguments.size() == 1 &&
+          event.arguments[0].kind == Value::Kind::null)
+        continue;
       for (const SymbolIndex::Match& match : index.find(event)) {
         const json& row = *match.row;
-        if (reported_only && !row.value("report", true)) continue;
+        if (reported_only && !row.value("report", true))
+          continue;
         const OperatorCall call{{ref, &event}, match.method && event.receiver.has_value()};
-        if (applies(context, call, row)) uses.push_back({call, &row, match.by_name});
+        if (applies(context, call, row))
+          uses.push_back({call, &row, match.by_name});
       }
     }
   return uses;
@@ -131,10 +153,12 @@ std::vector<OperatorUse> operator_uses(const Context& context, bool reported_onl
 void judge_operators(const Context& context, Findings& findings) {
   for (const OperatorUse& use : operator_uses(context, true)) {
     const std::string strict = use.row->at("strict");
-    if (strict == "deterministic") continue;
+    if (strict == "deterministic")
+      continue;
     bool silenced = false;
     const std::string tail = consequence(strict, state_at(context, use.call.site.event), silenced);
-    if (silenced) continue;
+    if (silenced)
+      continue;
     Draft draft = draft_of(context, use.call, *use.row, tail);
     draft.by_name = use.by_name;
     findings.add(std::move(draft));

@@ -1,4 +1,5 @@
-// Family `order`: loops over sequences whose order the program does not decide, where the order reaches a result.
+// Family `order`: loops over sequences whose order the program does not decide, where the order reaches a
+// result.
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/judge/context.h"
 #include "analyzer/scan/judge/loops.h"
@@ -17,31 +18,36 @@ struct Sequence {
 };
 
 std::string without_reference(std::string type) {
-  while (!type.empty() && (type.back() == '&' || type.back() == ' ' || type.back() == '*')) type.pop_back();
-  if (type.rfind("const ", 0) == 0) type.erase(0, 6);
+  while (!type.empty() && (type.back() == '&' || type.back() == ' ' || type.back() == '*'))
+    type.pop_back();
+  if (type.rfind("const ", 0) == 0)
+    type.erase(0, 6);
   return type;
 }
 
 const json* row_of_type(const json& table, const std::vector<std::string>& orders, const std::string& type) {
   const std::string name = plain_name(without_reference(type));
   for (const json& row : table) {
-    if (std::find(orders.begin(), orders.end(), row.at("order").get<std::string>()) == orders.end()) continue;
+    if (std::find(orders.begin(), orders.end(), row.at("order").get<std::string>()) == orders.end())
+      continue;
     for (const json& candidate : row.at("types"))
-      if (candidate == name) return &row;
+      if (candidate == name)
+        return &row;
   }
   return nullptr;
 }
 
 bool yields_elements(const json& row, const Event& event) {
   const json functions = row.value("functions", json::array());
-  return event.kind == Event::Kind::call && std::any_of(functions.begin(), functions.end(), [&](const json& f) {
-           return f == last_part(event.callee);
-         });
+  return event.kind == Event::Kind::call &&
+         std::any_of(functions.begin(), functions.end(),
+                     [&](const json& f) { return f == last_part(event.callee); });
 }
 
 bool is_pointer_key(const std::string& type) {
   const std::vector<std::string> arguments = template_arguments_of(type);
-  if (arguments.empty()) return false;
+  if (arguments.empty())
+    return false;
   const std::string& key = arguments[0];
   return key.find('*') != std::string::npos || key.find("std::thread::id") != std::string::npos ||
          key.find("shared_ptr<") != std::string::npos || key.find("unique_ptr<") != std::string::npos;
@@ -53,19 +59,24 @@ Sequence sequence_of(FunctionRef in, const Event& iterate, const json& table,
   std::vector<std::string> types;
   if (iterate.receiver) {
     types.push_back(iterate.receiver->type);
-    if (const Value* root = root_variable(*in.function, *iterate.receiver); root && iterate.receiver->kind != Value::Kind::call)
+    if (const Value* root = root_variable(*in.function, *iterate.receiver);
+        root && iterate.receiver->kind != Value::Kind::call)
       types.push_back(root->type);
   }
   for (const std::string& type : types)
-    if (const json* row = row_of_type(table, orders, type)) return {row, without_reference(type)};
-  if (iterate.text == "range-for") return {};
+    if (const json* row = row_of_type(table, orders, type))
+      return {row, without_reference(type)};
+  if (iterate.text == "range-for")
+    return {};
   for (const Event* event : body_of(*in.function, iterate)) {
     for (const json& row : table)
-      if (std::find(orders.begin(), orders.end(), row.at("order").get<std::string>()) != orders.end() && yields_elements(row, *event))
+      if (std::find(orders.begin(), orders.end(), row.at("order").get<std::string>()) != orders.end() &&
+          yields_elements(row, *event))
         return {&row, last_part(event->callee)};
     // `for (auto it = directory_iterator(p); it != end; ++it)`
     if (event->receiver && last_part(event->callee) == "operator++")
-      if (const json* row = row_of_type(table, orders, event->receiver->type); row && row->at("order") == "directory")
+      if (const json* row = row_of_type(table, orders, event->receiver->type);
+          row && row->at("order") == "directory")
         return {row, without_reference(event->receiver->type)};
   }
   return {};
@@ -73,25 +84,31 @@ Sequence sequence_of(FunctionRef in, const Event& iterate, const json& table,
 
 std::string described(const Sequence& sequence) {
   const std::string order = sequence.row->at("order");
-  if (order == "directory") return "directory entries come in an order that the file system chooses";
+  if (order == "directory")
+    return "directory entries come in an order that the file system chooses";
   const std::string name = last_part(plain_name(sequence.type));
   if (order == "address" || is_pointer_key(sequence.type))
     return fmt::format("{} with pointer keys is walked in an order that depends on addresses", name);
-  return fmt::format("{} is walked in an order that depends on the standard library and on hash values", name);
+  return fmt::format("{} is walked in an order that depends on the standard library and on hash values",
+                     name);
 }
 
 void judge_loop(const Context& context, FunctionRef in, const Event& iterate, const json& table,
                 const std::vector<std::string>& orders, Findings& findings) {
   const Sequence sequence = sequence_of(in, iterate, table, orders);
-  if (!sequence.row) return;
+  if (!sequence.row)
+    return;
   if (sequence.row->value("only-pointer-keys", false)) {
     const std::vector<std::string> arguments = template_arguments_of(sequence.type);
     const std::size_t comparison = plain_name(sequence.type).find("map") != std::string::npos ? 2 : 1;
-    const bool own_order = arguments.size() > comparison && arguments[comparison].find("std::less<") == std::string::npos;
-    if (!is_pointer_key(sequence.type) || own_order) return;
+    const bool own_order =
+        arguments.size() > comparison && arguments[comparison].find("std::less<") == std::string::npos;
+    if (!is_pointer_key(sequence.type) || own_order)
+      return;
   }
   for (const OrderEffect& effect : order_effects(context, in, iterate)) {
-    if (is_sorted_later(context, in, effect)) continue;
+    if (is_sorted_later(context, in, effect))
+      continue;
     Draft draft;
     draft.site = {in, &iterate};
     draft.message = fmt::format("{}, and {}", described(sequence), effect.what);
@@ -99,8 +116,10 @@ void judge_loop(const Context& context, FunctionRef in, const Event& iterate, co
     draft.tags = {sequence.row->at("catalog").get<std::string>()};
     draft.notes.emplace_back(Site{in, effect.event}, effect.what);
     draft.confidence = findings.rule().confidence;
-    const bool varies = sequence.row->at("order") != "hash" || is_pointer_key(sequence.type) || sequence.row->value("seeded", false);
-    if (!varies) draft.confidence = "low"; // the same in every run of one binary
+    const bool varies = sequence.row->at("order") != "hash" || is_pointer_key(sequence.type) ||
+                        sequence.row->value("seeded", false);
+    if (!varies)
+      draft.confidence = "low"; // the same in every run of one binary
     return findings.add(std::move(draft));
   }
 }
@@ -112,7 +131,8 @@ void judge_order(const Context& context, Findings& findings) {
   const auto orders = findings.rule().options.at("orders").get<std::vector<std::string>>();
   for (const FunctionRef& ref : context.project.functions())
     for (const Event& event : ref.function->events)
-      if (event.kind == Event::Kind::iterate) judge_loop(context, ref, event, table, orders, findings);
+      if (event.kind == Event::Kind::iterate)
+        judge_loop(context, ref, event, table, orders, findings);
 }
 
 } // namespace reprobe::scan

@@ -13,32 +13,46 @@ using Gradient = TensorTraits::Gradient;
 using Data = TensorTraits::Data;
 using Device = TensorTraits::Device;
 
-const Names kFactories = {"zeros", "ones", "full", "empty", "rand", "randn", "randint", "randperm", "arange", "linspace",
-                          "logspace", "eye", "tensor", "from_blob", "range", "scalar_tensor", "hann_window", "tril_indices",
-                          "triu_indices", "sparse_coo_tensor", "normal", "meshgrid"};
-const Names kLikeFactories = {"zeros_like", "ones_like", "full_like", "empty_like", "rand_like", "randn_like", "randint_like",
-                              "new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"};
-const Names kIndexResults = {"argmax", "argmin", "argsort", "nonzero", "searchsorted", "bucketize", "multinomial", "unique_dim"};
-const Names kBooleanResults = {"gt", "lt", "ge", "le", "eq", "ne", "operator>", "operator<", "operator>=", "operator<=",
-                               "operator==", "operator!=", "logical_and", "logical_or", "logical_not", "isnan", "isinf",
-                               "isfinite", "any", "all", "equal", "operator!", "greater", "less", "greater_equal", "less_equal"};
-const Names kIntegerDtypes = {"kInt", "kInt8", "kInt16", "kInt32", "kInt64", "kLong", "kShort", "kChar", "kByte", "kBool",
-                              "kUInt8", "kUInt16", "kUInt32", "Int", "Long", "Short", "Char", "Byte", "Bool"};
-const Names kFloatingDtypes = {"kFloat", "kDouble", "kHalf", "kBFloat16", "kFloat32", "kFloat64", "kFloat16", "Float",
-                               "Double", "Half", "BFloat16"};
+const Names kFactories = {"zeros",         "ones",        "full",         "empty",        "rand",
+                          "randn",         "randint",     "randperm",     "arange",       "linspace",
+                          "logspace",      "eye",         "tensor",       "from_blob",    "range",
+                          "scalar_tensor", "hann_window", "tril_indices", "triu_indices", "sparse_coo_tensor",
+                          "normal",        "meshgrid"};
+const Names kLikeFactories = {"zeros_like", "ones_like",  "full_like",    "empty_like",
+                              "rand_like",  "randn_like", "randint_like", "new_zeros",
+                              "new_ones",   "new_full",   "new_empty",    "new_tensor"};
+const Names kIndexResults = {"argmax",       "argmin",    "argsort",     "nonzero",
+                             "searchsorted", "bucketize", "multinomial", "unique_dim"};
+const Names kBooleanResults = {"gt",         "lt",         "ge",          "le",         "eq",
+                               "ne",         "operator>",  "operator<",   "operator>=", "operator<=",
+                               "operator==", "operator!=", "logical_and", "logical_or", "logical_not",
+                               "isnan",      "isinf",      "isfinite",    "any",        "all",
+                               "equal",      "operator!",  "greater",     "less",       "greater_equal",
+                               "less_equal"};
+const Names kIntegerDtypes = {"kInt",  "kInt8", "kInt16", "kInt32", "kInt64",  "kLong",   "kShort",
+                              "kChar", "kByte", "kBool",  "kUInt8", "kUInt16", "kUInt32", "Int",
+                              "Long",  "Short", "Char",   "Byte",   "Bool"};
+const Names kFloatingDtypes = {"kFloat",   "kDouble", "kHalf",  "kBFloat16", "kFloat32", "kFloat64",
+                               "kFloat16", "Float",   "Double", "Half",      "BFloat16"};
 const Names kDetaching = {"detach", "detach_", "data", "variable_data", "tensor_data"};
-const Names kUnique = {"arange", "randperm", "nonzero", "argsort", "topk", "unique", "_unique", "_unique2", "unique_dim",
-                       "unique_consecutive", "sort", "where", "linspace", "tril_indices", "triu_indices"};
-const Names kRepeating = {"randint", "zeros", "zeros_like", "remainder", "fmod", "floor_divide", "clamp", "clamp_", "clamp_min", "clamp_max",
-                          "bucketize", "searchsorted", "argmax", "argmin", "repeat", "repeat_interleave", "operator%",
-                          "remainder_", "floor", "floor_", "round", "hash"};
-const Names kTransparent = {"to", "contiguous", "view", "reshape", "slice", "narrow", "cuda", "cpu", "detach", "clone", "squeeze",
-                            "unsqueeze", "flatten", "get", "toType", "type", "expand", "expand_as", "select", "operator[]",
-                            "index", "transpose", "permute", "t", "value", "move", "forward", "view_as", "operator()",
-                            "unsqueeze_", "squeeze_", "long_", "flip", "Slice", "operator="};
+const Names kUnique = {"arange", "randperm", "nonzero",  "argsort",      "topk",
+                       "unique", "_unique",  "_unique2", "unique_dim",   "unique_consecutive",
+                       "sort",   "where",    "linspace", "tril_indices", "triu_indices"};
+const Names kRepeating = {"randint",   "zeros",        "zeros_like", "remainder",
+                          "fmod",      "floor_divide", "clamp",      "clamp_",
+                          "clamp_min", "clamp_max",    "bucketize",  "searchsorted",
+                          "argmax",    "argmin",       "repeat",     "repeat_interleave",
+                          "operator%", "remainder_",   "floor",      "floor_",
+                          "round",     "hash"};
+const Names kTransparent = {
+    "to",      "contiguous", "view",       "reshape",   "slice",   "narrow", "cuda",  "cpu",      "detach",
+    "clone",   "squeeze",    "unsqueeze",  "flatten",   "get",     "toType", "type",  "expand",   "expand_as",
+    "select",  "operator[]", "index",      "transpose", "permute", "t",      "value", "move",     "forward",
+    "view_as", "operator()", "unsqueeze_", "squeeze_",  "long_",   "flip",   "Slice", "operator="};
 
 bool is_tensor(const std::string& type) {
-  return type.empty() || type.find("Tensor") != std::string::npos || type.find("Variable") != std::string::npos;
+  return type.empty() || type.find("Tensor") != std::string::npos ||
+         type.find("Variable") != std::string::npos;
 }
 
 // Names of dtypes, devices and options among the arguments of one call, chained options included.
@@ -49,28 +63,32 @@ struct Mentioned {
 Mentioned mentioned_in(const Codebase& project, FunctionRef in, const Event& event, std::size_t first) {
   Mentioned found;
   for (std::size_t i = first; i < event.arguments.size(); ++i)
-    walk(project, in, event.arguments[i], {.results = false, .chained = true, .deepest = 12}, [&](const Visit& visit) {
-      const Value& value = *visit.value;
-      const std::string name = last_part(value.text);
-      if (value.kind == Value::Kind::variable || value.kind == Value::Kind::enumerator) {
-        found.integer |= kIntegerDtypes.contains(name);
-        found.floating |= kFloatingDtypes.contains(name);
-        found.cpu |= name == "kCPU" || name == "CPU";
-        found.cuda |= name == "kCUDA" || name == "CUDA";
-        found.device |= value.type.find("c10::Device") != std::string::npos;
-      }
-      if (value.kind == Value::Kind::string) {
-        found.cpu |= value.text == "cpu";
-        found.cuda |= value.text.rfind("cuda", 0) == 0;
-      }
-      if (visit.event && name == "requires_grad") {
-        const auto& arguments = visit.event->arguments;
-        found.gradient |= arguments.empty() || arguments[0].kind != Value::Kind::boolean || arguments[0].integer != 0;
-      }
-      if (visit.event && (name == "device" || name == "options")) found.device = true;
-      // Another tensor's data say nothing about the options.
-      return !visit.event || !is_tensor(visit.event->result_type) || visit.event->result_type.find("Options") != std::string::npos;
-    });
+    walk(project, in, event.arguments[i], {.results = false, .chained = true, .deepest = 12},
+         [&](const Visit& visit) {
+           const Value& value = *visit.value;
+           const std::string name = last_part(value.text);
+           if (value.kind == Value::Kind::variable || value.kind == Value::Kind::enumerator) {
+             found.integer |= kIntegerDtypes.contains(name);
+             found.floating |= kFloatingDtypes.contains(name);
+             found.cpu |= name == "kCPU" || name == "CPU";
+             found.cuda |= name == "kCUDA" || name == "CUDA";
+             found.device |= value.type.find("c10::Device") != std::string::npos;
+           }
+           if (value.kind == Value::Kind::string) {
+             found.cpu |= value.text == "cpu";
+             found.cuda |= value.text.rfind("cuda", 0) == 0;
+           }
+           if (visit.event && name == "requires_grad") {
+             const auto& arguments = visit.event->arguments;
+             found.gradient |=
+                 arguments.empty() || arguments[0].kind != Value::Kind::boolean || arguments[0].integer != 0;
+           }
+           if (visit.event && (name == "device" || name == "options"))
+             found.device = true;
+           // Another tensor's data say nothing about the options.
+           return !visit.event || !is_tensor(visit.event->result_type) ||
+                  visit.event->result_type.find("Options") != std::string::npos;
+         });
   return found;
 }
 
@@ -79,26 +97,34 @@ public:
   explicit Traits(const Codebase& project) : project_(project) {}
 
   TensorTraits of(FunctionRef in, const Value& value, int depth) {
-    if (depth > 24) return {};
+    if (depth > 24)
+      return {};
     switch (value.kind) {
     case Value::Kind::call: {
       const Event* event = event_of(*in.function, value.event);
       return event ? of_call(in, *event, depth) : TensorTraits{};
     }
-    case Value::Kind::variable: return of_variable(in, value, depth);
-    case Value::Kind::compound: return of_compound(in, value, depth);
+    case Value::Kind::variable:
+      return of_variable(in, value, depth);
+    case Value::Kind::compound:
+      return of_compound(in, value, depth);
     case Value::Kind::integer:
-    case Value::Kind::boolean: return {Gradient::none, Data::integer, Device::unknown};
-    case Value::Kind::floating: return {Gradient::none, Data::floating, Device::unknown};
-    default: return {};
+    case Value::Kind::boolean:
+      return {Gradient::none, Data::integer, Device::unknown};
+    case Value::Kind::floating:
+      return {Gradient::none, Data::floating, Device::unknown};
+    default:
+      return {};
     }
   }
 
 private:
   TensorTraits of_compound(FunctionRef in, const Value& value, int depth) {
-    if (value.operands.empty()) return {};
+    if (value.operands.empty())
+      return {};
     std::vector<TensorTraits> parts;
-    for (std::size_t i = value.text == "?:" && value.operands.size() == 3 ? 1 : 0; i < value.operands.size(); ++i)
+    for (std::size_t i = value.text == "?:" && value.operands.size() == 3 ? 1 : 0; i < value.operands.size();
+         ++i)
       parts.push_back(of(in, value.operands[i], depth + 1));
     return joined(parts);
   }
@@ -107,34 +133,49 @@ private:
     const Mentioned options = mentioned_in(project_, in, event, like && !event.receiver ? 1 : 0);
     TensorTraits traits;
     if (like) {
-      const Value* original = event.receiver ? &*event.receiver : event.arguments.empty() ? nullptr : &event.arguments[0];
-      if (original) traits = of(in, *original, depth + 1);
+      const Value* original = event.receiver            ? &*event.receiver
+                              : event.arguments.empty() ? nullptr
+                                                        : &event.arguments[0];
+      if (original)
+        traits = of(in, *original, depth + 1);
     } else {
       traits = {Gradient::none, Data::floating, Device::cpu};
-      if (name == "randint" || name == "randperm" || name == "tril_indices" || name == "triu_indices") traits.data = Data::integer;
-      if (name == "arange" || name == "tensor" || name == "range" || name == "scalar_tensor" || name == "full" || name == "from_blob")
+      if (name == "randint" || name == "randperm" || name == "tril_indices" || name == "triu_indices")
+        traits.data = Data::integer;
+      if (name == "arange" || name == "tensor" || name == "range" || name == "scalar_tensor" ||
+          name == "full" || name == "from_blob")
         traits.data = literal_data(in, event);
-      if (name == "from_blob") traits.data = Data::unknown;
+      if (name == "from_blob")
+        traits.data = Data::unknown;
     }
     traits.gradient = options.gradient ? Gradient::required : Gradient::none;
-    if (options.integer) traits.data = Data::integer;
-    if (options.floating) traits.data = Data::floating;
-    if (options.cpu) traits.device = Device::cpu;
-    else if (options.cuda) traits.device = Device::cuda;
-    else if (options.device) traits.device = Device::unknown;
+    if (options.integer)
+      traits.data = Data::integer;
+    if (options.floating)
+      traits.data = Data::floating;
+    if (options.cpu)
+      traits.device = Device::cpu;
+    else if (options.cuda)
+      traits.device = Device::cuda;
+    else if (options.device)
+      traits.device = Device::unknown;
     return traits;
   }
 
   Data literal_data(FunctionRef in, const Event& event) {
     bool integer = false, other = false;
     for (const Value& argument : event.arguments) {
-      if (argument.type.find("TensorOptions") != std::string::npos) continue;
-      walk(project_, in, argument, {.variables = false, .calls = false, .results = false}, [&](const Visit& visit) {
-        const Value& value = *visit.value;
-        if (value.kind == Value::Kind::integer) integer = true;
-        else if (value.kind != Value::Kind::compound && !is_integer_type(value.type)) other = true;
-        return value.kind == Value::Kind::compound;
-      });
+      if (argument.type.find("TensorOptions") != std::string::npos)
+        continue;
+      walk(project_, in, argument, {.variables = false, .calls = false, .results = false},
+           [&](const Visit& visit) {
+             const Value& value = *visit.value;
+             if (value.kind == Value::Kind::integer)
+               integer = true;
+             else if (value.kind != Value::Kind::compound && !is_integer_type(value.type))
+               other = true;
+             return value.kind == Value::Kind::compound;
+           });
     }
     return integer && !other ? Data::integer : Data::unknown;
   }
@@ -142,49 +183,64 @@ private:
   TensorTraits of_call(FunctionRef in, const Event& event, int depth) {
     const std::string name = last_part(event.callee);
     const bool user = !event.external && event.resolved;
-    if (!user && kFactories.contains(name) && !event.receiver) return of_factory(in, event, name, false, depth);
-    if (!user && kLikeFactories.contains(name)) return of_factory(in, event, name, true, depth);
-    if (kIndexResults.contains(name)) return {Gradient::none, Data::integer, object(in, event, depth).device};
-    if (kBooleanResults.contains(name)) return {Gradient::none, Data::integer, object(in, event, depth).device};
-    if (name == "bincount" && event.arguments.size() <= 1) return {Gradient::none, Data::integer, object(in, event, depth).device};
+    if (!user && kFactories.contains(name) && !event.receiver)
+      return of_factory(in, event, name, false, depth);
+    if (!user && kLikeFactories.contains(name))
+      return of_factory(in, event, name, true, depth);
+    if (kIndexResults.contains(name))
+      return {Gradient::none, Data::integer, object(in, event, depth).device};
+    if (kBooleanResults.contains(name))
+      return {Gradient::none, Data::integer, object(in, event, depth).device};
+    if (name == "bincount" && event.arguments.size() <= 1)
+      return {Gradient::none, Data::integer, object(in, event, depth).device};
     if (kDetaching.contains(name)) {
       TensorTraits traits = object(in, event, depth);
       traits.gradient = Gradient::none;
       return traits;
     }
-    if (name == "to" || name == "toType" || name == "type") return of_conversion(in, event, depth);
+    if (name == "to" || name == "toType" || name == "type")
+      return of_conversion(in, event, depth);
     if (name == "cpu" || name == "cuda") {
       TensorTraits traits = object(in, event, depth);
       traits.device = name == "cpu" ? Device::cpu : Device::cuda;
       return traits;
     }
-    if (name == "register_parameter") return {Gradient::required, Data::floating, Device::unknown};
+    if (name == "register_parameter")
+      return {Gradient::required, Data::floating, Device::unknown};
     if (name == "register_buffer") {
-      TensorTraits traits = event.arguments.size() > 1 ? of(in, event.arguments[1], depth + 1) : TensorTraits{};
+      TensorTraits traits =
+          event.arguments.size() > 1 ? of(in, event.arguments[1], depth + 1) : TensorTraits{};
       return {Gradient::none, traits.data, Device::unknown};
     }
     if (name == "requires_grad_" || name == "set_requires_grad") {
       TensorTraits traits = object(in, event, depth);
-      const bool off = !event.arguments.empty() && event.arguments[0].kind == Value::Kind::boolean && !event.arguments[0].integer;
+      const bool off = !event.arguments.empty() && event.arguments[0].kind == Value::Kind::boolean &&
+                       !event.arguments[0].integer;
       traits.gradient = off ? Gradient::none : Gradient::required;
       return traits;
     }
-    if (is_module_call(event, name)) return {Gradient::required, Data::floating, Device::unknown};
-    if (name == "imread" || name == "Mat") return {Gradient::none, Data::unknown, Device::cpu};
-    if (user) return of_user_call(in, event, depth);
+    if (is_module_call(event, name))
+      return {Gradient::required, Data::floating, Device::unknown};
+    if (name == "imread" || name == "Mat")
+      return {Gradient::none, Data::unknown, Device::cpu};
+    if (user)
+      return of_user_call(in, event, depth);
     return of_operation(in, event, depth);
   }
 
   static bool is_module_call(const Event& event, const std::string& name) {
-    if (!event.receiver || (name != "forward" && name != "operator()")) return false;
+    if (!event.receiver || (name != "forward" && name != "operator()"))
+      return false;
     return event.receiver->type.find("torch::nn::") != std::string::npos || event.resolved;
   }
 
   TensorTraits of_user_call(FunctionRef in, const Event& event, int depth) {
     const FunctionRef callee = project_.definition(event.callee_usr, *in.unit);
-    if (!callee || !active_calls_.insert(callee.function).second) return {};
+    if (!callee || !active_calls_.insert(callee.function).second)
+      return {};
     std::vector<TensorTraits> parts;
-    for (const Value* returned : returned_values(*callee.function)) parts.push_back(of(callee, *returned, depth + 1));
+    for (const Value* returned : returned_values(*callee.function))
+      parts.push_back(of(callee, *returned, depth + 1));
     active_calls_.erase(callee.function);
     return parts.empty() ? TensorTraits{} : joined(parts);
   }
@@ -192,21 +248,30 @@ private:
   TensorTraits of_conversion(FunctionRef in, const Event& event, int depth) {
     TensorTraits traits = object(in, event, depth);
     const Mentioned options = mentioned_in(project_, in, event, 0);
-    if (options.integer) traits.data = Data::integer;
-    if (options.floating) traits.data = Data::floating;
-    if (options.cpu) traits.device = Device::cpu;
-    else if (options.cuda) traits.device = Device::cuda;
-    else if (options.device || (!options.integer && !options.floating)) traits.device = Device::unknown;
+    if (options.integer)
+      traits.data = Data::integer;
+    if (options.floating)
+      traits.data = Data::floating;
+    if (options.cpu)
+      traits.device = Device::cpu;
+    else if (options.cuda)
+      traits.device = Device::cuda;
+    else if (options.device || (!options.integer && !options.floating))
+      traits.device = Device::unknown;
     return traits;
   }
 
-  // An ordinary operation: needs a gradient when one of its tensors does; type and device are the first one's.
+  // An ordinary operation: needs a gradient when one of its tensors does; type and device are the first
+  // one's.
   TensorTraits of_operation(FunctionRef in, const Event& event, int depth) {
     std::vector<TensorTraits> parts;
-    if (event.receiver && is_tensor(event.receiver->type)) parts.push_back(of(in, *event.receiver, depth + 1));
+    if (event.receiver && is_tensor(event.receiver->type))
+      parts.push_back(of(in, *event.receiver, depth + 1));
     for (const Value& argument : event.arguments)
-      if (is_tensor(argument.type)) parts.push_back(of(in, argument, depth + 1));
-    if (parts.empty()) return {};
+      if (is_tensor(argument.type))
+        parts.push_back(of(in, argument, depth + 1));
+    if (parts.empty())
+      return {};
     TensorTraits traits = joined(parts);
     traits.data = parts[0].data;
     traits.device = parts[0].device;
@@ -214,7 +279,8 @@ private:
   }
 
   TensorTraits object(FunctionRef in, const Event& event, int depth) {
-    if (event.receiver) return of(in, *event.receiver, depth + 1);
+    if (event.receiver)
+      return of(in, *event.receiver, depth + 1);
     return event.arguments.empty() ? TensorTraits{} : of(in, event.arguments[0], depth + 1);
   }
 
@@ -223,19 +289,24 @@ private:
     const bool of_example = variable.text.find("torch::data::Example::") == 0;
     if (of_example || variable.type.find("torch::data::Example") != std::string::npos)
       return {Gradient::none, Data::unknown, Device::unknown};
-    if (is_integer_type(variable.type)) return {Gradient::none, Data::integer, Device::cpu};
-    if (variable.id.empty() || !active_.insert(variable.id).second) return {};
+    if (is_integer_type(variable.type))
+      return {Gradient::none, Data::integer, Device::cpu};
+    if (variable.id.empty() || !active_.insert(variable.id).second)
+      return {};
     std::vector<TensorTraits> parts;
     for (const Site& site : project_.definitions(variable.id, in)) {
-      if (site.event->kind == Event::Kind::assign && site.event->text != "=") continue;
+      if (site.event->kind == Event::Kind::assign && site.event->text != "=")
+        continue;
       const bool makes = site.event->kind == Event::Kind::construct || site.event->kind == Event::Kind::call;
       if (makes && !is_object_assignment(*site.event))
         parts.push_back(of_call(site.in, *site.event, depth + 1));
       else
-        for (const Value& argument : site.event->arguments) parts.push_back(of(site.in, argument, depth + 1));
+        for (const Value& argument : site.event->arguments)
+          parts.push_back(of(site.in, argument, depth + 1));
     }
     const int index = parameter_index(*in.function, variable.id);
-    if (index >= 0) parts.push_back(of_parameter(in, index, depth));
+    if (index >= 0)
+      parts.push_back(of_parameter(in, index, depth));
     active_.erase(variable.id);
     return parts.empty() ? TensorTraits{} : joined(parts);
   }
@@ -252,8 +323,10 @@ private:
     TensorTraits out = parts[0];
     for (const TensorTraits& part : parts) {
       out.gradient = std::max(out.gradient, part.gradient);
-      if (part.data != out.data) out.data = Data::unknown;
-      if (part.device != out.device) out.device = Device::unknown;
+      if (part.data != out.data)
+        out.data = Data::unknown;
+      if (part.device != out.device)
+        out.device = Device::unknown;
     }
     return out;
   }
@@ -266,25 +339,34 @@ private:
 // Follows what only reshapes or moves the indices back to the calls that made them.
 void index_makers(const Codebase& project, FunctionRef in, const Value& value, std::set<std::string>& seen,
                   std::vector<const Event*>& makers, bool& unknown, int depth = 0) {
-  if (depth > 24) return void(unknown = true);
+  if (depth > 24)
+    return void(unknown = true);
   if (value.kind == Value::Kind::call) {
     const Event* event = event_of(*in.function, value.event);
-    if (!event) return void(unknown = true);
+    if (!event)
+      return void(unknown = true);
     const std::string name = last_part(event->callee);
-    const Value* object = event->receiver ? &*event->receiver : event->arguments.empty() ? nullptr : &event->arguments[0];
-    if (kTransparent.contains(name) && object) return index_makers(project, in, *object, seen, makers, unknown, depth + 1);
+    const Value* object = event->receiver            ? &*event->receiver
+                          : event->arguments.empty() ? nullptr
+                                                     : &event->arguments[0];
+    if (kTransparent.contains(name) && object)
+      return index_makers(project, in, *object, seen, makers, unknown, depth + 1);
     makers.push_back(event);
     return;
   }
   if (value.kind == Value::Kind::compound && !value.operands.empty()) {
     for (const Value& operand : value.operands)
-      if (operand.kind != Value::Kind::integer) index_makers(project, in, operand, seen, makers, unknown, depth + 1);
+      if (operand.kind != Value::Kind::integer)
+        index_makers(project, in, operand, seen, makers, unknown, depth + 1);
     return;
   }
-  if (value.kind != Value::Kind::variable || value.id.empty()) return void(unknown = true);
-  if (!seen.insert(value.id).second) return;
+  if (value.kind != Value::Kind::variable || value.id.empty())
+    return void(unknown = true);
+  if (!seen.insert(value.id).second)
+    return;
   const std::vector<Site> definitions = project.definitions(value.id, in);
-  if (definitions.empty() || parameter_index(*in.function, value.id) >= 0) unknown = true;
+  if (definitions.empty() || parameter_index(*in.function, value.id) >= 0)
+    unknown = true;
   for (const Site& site : definitions) {
     const bool makes = site.event->kind == Event::Kind::call || site.event->kind == Event::Kind::construct;
     if (makes && !is_object_assignment(*site.event)) {
@@ -307,8 +389,9 @@ bool has_unique_indices(const Codebase& project, FunctionRef in, const Value& va
   std::set<std::string> seen;
   bool unknown = false;
   index_makers(project, in, value, seen, makers, unknown);
-  return !unknown && !makers.empty() &&
-         std::all_of(makers.begin(), makers.end(), [](const Event* e) { return kUnique.contains(last_part(e->callee)); });
+  return !unknown && !makers.empty() && std::all_of(makers.begin(), makers.end(), [](const Event* e) {
+    return kUnique.contains(last_part(e->callee));
+  });
 }
 
 bool has_repeated_indices(const Codebase& project, FunctionRef in, const Value& value) {
@@ -316,22 +399,28 @@ bool has_repeated_indices(const Codebase& project, FunctionRef in, const Value& 
   std::set<std::string> seen;
   bool unknown = false;
   index_makers(project, in, value, seen, makers, unknown);
-  return std::any_of(makers.begin(), makers.end(), [](const Event* e) { return kRepeating.contains(last_part(e->callee)); });
+  return std::any_of(makers.begin(), makers.end(),
+                     [](const Event* e) { return kRepeating.contains(last_part(e->callee)); });
 }
 
-bool mentions(const Codebase& project, FunctionRef in, const Value& value, const std::vector<std::string>& names) {
+bool mentions(const Codebase& project, FunctionRef in, const Value& value,
+              const std::vector<std::string>& names) {
   bool found = false;
-  walk(project, in, value, {.parameters = true, .results = false, .chained = true, .deepest = 16}, [&](const Visit& visit) {
-    const Value& v = *visit.value;
-    if (plain_name(v.type) == "at::Tensor") return false; // how a tensor was made says nothing about this call's options
-    for (const std::string& full : names) {
-      const std::string name = last_part(full);
-      const bool named = v.kind == Value::Kind::variable || v.kind == Value::Kind::enumerator;
-      if (named && (last_part(v.text) == name || v.type.find("enumtype::" + name) != std::string::npos)) found = true;
-      if (v.kind == Value::Kind::string && v.text == full) found = true;
-    }
-    return !found;
-  });
+  walk(project, in, value, {.parameters = true, .results = false, .chained = true, .deepest = 16},
+       [&](const Visit& visit) {
+         const Value& v = *visit.value;
+         if (plain_name(v.type) == "at::Tensor")
+           return false; // how a tensor was made says nothing about this call's options
+         for (const std::string& full : names) {
+           const std::string name = last_part(full);
+           const bool named = v.kind == Value::Kind::variable || v.kind == Value::Kind::enumerator;
+           if (named && (last_part(v.text) == name || v.type.find("enumtype::" + name) != std::string::npos))
+             found = true;
+           if (v.kind == Value::Kind::string && v.text == full)
+             found = true;
+         }
+         return !found;
+       });
   return found;
 }
 

@@ -1,8 +1,9 @@
-// Rules on real code: each case carries its expectations as comments at the end of the line, `// expect: rule-id`.
+// Rules on real code: each case carries its expectations as comments at the end of the line, `// expect:
+// rule-id`.
 //
-// A case is rules/<rule>.cpp or .cu, or a folder rules/<rule>/<name>/ that is scanned as a whole. Only the rule under test
-// is on; its findings and the expectations must agree line by line, both ways. A first line `// flags: …` gives
-// compiler options.
+// A case is rules/<rule>.cpp or .cu, or a folder rules/<rule>/<name>/ that is scanned as a whole. Only the
+// rule under test is on; its findings and the expectations must agree line by line, both ways. A first line
+// `// flags: …` gives compiler options.
 #include "analyzer/scan/scan.h"
 #include "rules/registry.h"
 
@@ -28,7 +29,8 @@ struct Case {
 
 bool is_source(const fs::path& path) {
   const std::string extension = path.extension().string();
-  return extension == ".cpp" || extension == ".cu" || extension == ".c" || extension == ".h" || extension == ".cuh";
+  return extension == ".cpp" || extension == ".cu" || extension == ".c" || extension == ".h" ||
+         extension == ".cuh";
 }
 
 // <rule>/<name>/…: the folders directly below the rule's.
@@ -37,21 +39,27 @@ std::vector<Case> all_cases() {
   const rules::Registry& registry = rules::Registry::builtin();
   for (const fs::directory_entry& entry : fs::directory_iterator(REPROBE_TEST_CASES)) {
     const std::string rule = entry.path().stem().string();
-    if (!registry.find(rule)) continue;
-    if (entry.is_regular_file() && is_source(entry.path())) cases.push_back({rule, entry.path()});
-    if (!entry.is_directory()) continue;
+    if (!registry.find(rule))
+      continue;
+    if (entry.is_regular_file() && is_source(entry.path()))
+      cases.push_back({rule, entry.path()});
+    if (!entry.is_directory())
+      continue;
     for (const fs::directory_entry& folder : fs::directory_iterator(entry.path()))
-      if (folder.is_directory()) cases.push_back({rule, folder.path()});
+      if (folder.is_directory())
+        cases.push_back({rule, folder.path()});
   }
   std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.path < b.path; });
   return cases;
 }
 
 std::vector<fs::path> sources_of(const Case& test) {
-  if (fs::is_regular_file(test.path)) return {test.path};
+  if (fs::is_regular_file(test.path))
+    return {test.path};
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(test.path))
-    if (entry.is_regular_file() && is_source(entry.path())) files.push_back(entry.path());
+    if (entry.is_regular_file() && is_source(entry.path()))
+      files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -65,31 +73,37 @@ struct Expectations {
 };
 
 void read_expectations(const Case& test, const fs::path& file, Expectations& out) {
-  const std::string name = fs::relative(file, fs::is_directory(test.path) ? test.path : test.path.parent_path()).generic_string();
+  const std::string name =
+      fs::relative(file, fs::is_directory(test.path) ? test.path : test.path.parent_path()).generic_string();
   std::ifstream in(file);
   std::string line;
   out.uses_cuda |= file.extension() == ".cu";
   for (std::uint32_t number = 1; std::getline(in, line); ++number) {
     if (number == 1 && line.rfind("// flags:", 0) == 0) {
       std::istringstream words(line.substr(9));
-      for (std::string word; words >> word;) out.flags.push_back(word);
+      for (std::string word; words >> word;)
+        out.flags.push_back(word);
     }
     out.uses_torch |= line.find("#include <torch/") != std::string::npos;
     const std::size_t at = line.find("// expect:");
-    if (at == std::string::npos) continue;
+    if (at == std::string::npos)
+      continue;
     std::istringstream ids(line.substr(at + 10));
     for (std::string id; std::getline(ids, id, ',');) {
       id.erase(0, id.find_first_not_of(' '));
       id.erase(id.find_last_not_of(" \r") + 1);
-      ASSERT_NE(rules::Registry::builtin().find(id), nullptr) << file << ":" << number << ": no such rule: " << id;
-      if (id == test.rule) out.lines.insert({name, number});
+      ASSERT_NE(rules::Registry::builtin().find(id), nullptr)
+          << file << ":" << number << ": no such rule: " << id;
+      if (id == test.rule)
+        out.lines.insert({name, number});
     }
   }
 }
 
 std::string shown(const Lines& lines) {
   std::vector<std::string> out;
-  for (const auto& [file, line] : lines) out.push_back(fmt::format("{}:{}", file, line));
+  for (const auto& [file, line] : lines)
+    out.push_back(fmt::format("{}:{}", file, line));
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
@@ -97,7 +111,8 @@ std::string shown(const Lines& lines) {
 std::string name_in_case(const std::string& found, const std::vector<fs::path>& files, const fs::path& base) {
   for (const fs::path& file : files) {
     const std::string full = file.generic_string();
-    if (full == found || full.ends_with("/" + found)) return fs::relative(file, base).generic_string();
+    if (full == found || full.ends_with("/" + found))
+      return fs::relative(file, base).generic_string();
   }
   return found;
 }
@@ -108,7 +123,8 @@ TEST_P(RuleTest, FindingsAreThoseExpected) {
   const Case& test = GetParam();
   const std::vector<fs::path> files = sources_of(test);
   Expectations expected;
-  for (const fs::path& file : files) read_expectations(test, file, expected);
+  for (const fs::path& file : files)
+    read_expectations(test, file, expected);
   if (expected.uses_torch && !fs::exists(fs::path(REPROBE_TEST_TORCH_ROOT) / "include/ATen"))
     GTEST_SKIP() << "this case needs LibTorch's headers";
   if (expected.uses_cuda && !fs::exists(fs::path(REPROBE_TEST_CUDA_ROOT) / "include/cuda_runtime.h"))
@@ -118,8 +134,10 @@ TEST_P(RuleTest, FindingsAreThoseExpected) {
   options.paths = {test.path};
   options.rules = {test.rule};
   options.extra_arguments = expected.flags;
-  if (expected.uses_torch) options.torch_root = REPROBE_TEST_TORCH_ROOT;
-  if (expected.uses_cuda) options.cuda_root = REPROBE_TEST_CUDA_ROOT;
+  if (expected.uses_torch)
+    options.torch_root = REPROBE_TEST_TORCH_ROOT;
+  if (expected.uses_cuda)
+    options.cuda_root = REPROBE_TEST_CUDA_ROOT;
   options.jobs = 1;
   const report::Findings findings = scan(options, rules::Registry::builtin());
 
@@ -133,29 +151,37 @@ TEST_P(RuleTest, FindingsAreThoseExpected) {
     found.insert({name_in_case(finding.source.file, files, base), finding.source.line});
     text += fmt::format("{}:{}: {}\n", finding.source.file, finding.source.line, finding.message);
   }
-  for (const report::ExaminedFile& file : findings.examined) EXPECT_EQ(file.status, "full") << file.file << ": " << file.reason;
+  for (const report::ExaminedFile& file : findings.examined)
+    EXPECT_EQ(file.status, "full") << file.file << ": " << file.reason;
   Lines missed, unexpected;
-  std::set_difference(expected.lines.begin(), expected.lines.end(), found.begin(), found.end(), std::inserter(missed, missed.end()));
-  std::set_difference(found.begin(), found.end(), expected.lines.begin(), expected.lines.end(), std::inserter(unexpected, unexpected.end()));
+  std::set_difference(expected.lines.begin(), expected.lines.end(), found.begin(), found.end(),
+                      std::inserter(missed, missed.end()));
+  std::set_difference(found.begin(), found.end(), expected.lines.begin(), expected.lines.end(),
+                      std::inserter(unexpected, unexpected.end()));
   EXPECT_TRUE(missed.empty()) << "missed: " << shown(missed) << "\nfindings:\n" << text;
   EXPECT_TRUE(unexpected.empty()) << "not expected: " << shown(unexpected) << "\nfindings:\n" << text;
   EXPECT_FALSE(findings.examined.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, RuleTest, testing::ValuesIn(all_cases()), [](const testing::TestParamInfo<Case>& info) {
-  const Case& test = info.param;
-  std::string name = fs::is_directory(test.path) ? test.rule + "_" + test.path.filename().string() : test.rule;
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Cases, RuleTest, testing::ValuesIn(all_cases()),
+                         [](const testing::TestParamInfo<Case>& info) {
+                           const Case& test = info.param;
+                           std::string name = fs::is_directory(test.path)
+                                                  ? test.rule + "_" + test.path.filename().string()
+                                                  : test.rule;
+                           for (char& c : name)
+                             if (!std::isalnum(static_cast<unsigned char>(c)))
+                               c = '_';
+                           return name;
+                         });
 
 // A rule without a line that it must find, or without one that it must leave alone, is not tested.
 TEST(RuleCases, EveryRuleHasTrueAndFalseCases) {
   for (const rules::Rule& rule : rules::Registry::builtin().rules()) {
     std::size_t expected = 0, lines = 0;
     for (const Case& test : all_cases()) {
-      if (test.rule != rule.id) continue;
+      if (test.rule != rule.id)
+        continue;
       for (const fs::path& file : sources_of(test)) {
         Expectations of_file;
         read_expectations(test, file, of_file);
