@@ -177,6 +177,31 @@ def measured(options, sample):
                 f"{sample}-planted: what is said of voxel::pool cannot be:\n{json.dumps(own, indent=1)}")
 
 
+def joined(options, sample):
+    """The joined report of the demo: the planted operator varies where it was flagged, the clean version passes."""
+    for version in VERSIONS:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            findings, report = folder / "findings.json", folder / "report.json"
+            run([options.reprobe, "scan", "-p", options.build, "-o", findings, f"samples/{sample}/{version}"],
+                cwd=options.source, codes=(0, 1))
+            measure(options, trainer(options, sample, version, folder), folder)
+            inputs = [findings, folder / "measurements.json"]
+            code = run([options.reprobe, "report", *inputs, "--format", "json", "-o", report], codes=(0, 1)).returncode
+            document = read_json(report, "reprobe-report/1")
+            text = run([options.reprobe, "report", *inputs], codes=(code,)).stdout
+            page = run([options.reprobe, "report", *inputs, "--format", "html"], codes=(code,)).stdout
+        require(document["complete"] and document["counts"]["operations"] >= 10, f"too little was measured: {document['counts']}")
+        require(document["verdict"] in text and page.startswith("<!doctype html>"), f"the formats disagree:\n{text}")
+        if version == "clean":
+            require(code == 0 and not document["items"], f"the clean version does not pass ({code}):\n{text}")
+            continue
+        varying = [item for item in document["items"] if item["state"] == "varies" and item["rule"] == "float-atomic"
+                   and any(m["operator"] == "voxel::pool" and m["distinct"] > 1 for m in item["measurements"])]
+        require(code == 1 and varying, f"voxel::pool is not reported as flagged and varying ({code}):\n{text}")
+        require("voxel::pool" in page and "distinct results in 20 rounds" in text, f"the figures are missing:\n{text}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--source", type=pathlib.Path, default=HERE.parent.parent, help="the repository")
@@ -187,12 +212,13 @@ def main():
     commands.add_parser("expectations", help=expectations.__doc__)
     commands.add_parser("repeats", help=repeats.__doc__).add_argument("sample")
     commands.add_parser("measured", help=measured.__doc__).add_argument("sample")
+    commands.add_parser("joined", help=joined.__doc__).add_argument("sample")
     scanning = commands.add_parser("scan", help=scan.__doc__)
     scanning.add_argument("sample")
     scanning.add_argument("version", choices=VERSIONS)
     options = parser.parse_args()
     options.source, options.build = options.source.resolve(), options.build.resolve()
-    if options.command in ("scan", "measured") and not options.reprobe:
+    if options.command in ("scan", "measured", "joined") and not options.reprobe:
         parser.error("--reprobe is needed")
     options.reprobe = options.reprobe and options.reprobe.resolve()
     try:
@@ -203,6 +229,8 @@ def main():
             repeats(options, options.sample)
         elif options.command == "measured":
             measured(options, options.sample)
+        elif options.command == "joined":
+            joined(options, options.sample)
         else:
             scan(options, options.sample, options.version)
     except Wrong as wrong:

@@ -101,6 +101,18 @@ void Codebase::index(FunctionRef ref) {
   }
 }
 
+// The class that a call or construction hands its arguments on to.
+std::string Codebase::forwarded_class(const Event& event) const {
+  if (event.kind == Event::Kind::construct) {
+    const std::string module = plain_name(event.result_type) + "Impl";
+    return by_owner_.contains(module) ? module : std::string();
+  }
+  const std::string name = last_part(event.callee);
+  const bool makes = name == "make_shared" || name == "make_unique" || name == "make_intrusive";
+  return makes && event.kind == Event::Kind::call && !event.template_arguments.empty() ? plain_name(event.template_arguments[0])
+                                                                                       : std::string();
+}
+
 FunctionRef Codebase::definition(const std::string& usr, const TranslationUnit& from) const {
   const auto found = usr.empty() ? by_usr_.end() : by_usr_.find(usr);
   if (found == by_usr_.end())
@@ -129,6 +141,12 @@ std::vector<FunctionRef> Codebase::callees(FunctionRef ref, const Event& event) 
   if (event.kind == Event::Kind::call || event.kind == Event::Kind::construct ||
       event.kind == Event::Kind::destroy)
     add(event.callee_usr);
+  // TORCH_MODULE's holder constructs the module that it holds, make_shared the class that it names.
+  const std::string made = out.empty() ? forwarded_class(event) : std::string();
+  if (const auto members = by_owner_.find(made); !made.empty() && members != by_owner_.end())
+    for (const FunctionRef& member : members->second)
+      if (member.function->is_constructor && member.function->parameters.size() >= event.arguments.size())
+        add(member.function->usr);
   // The end of a variable's scope names its destructor, without a USR.
   if (const auto found = destructors_.find(plain_name(event.callee));
       event.kind == Event::Kind::destroy && event.callee_usr.empty() && found != destructors_.end())

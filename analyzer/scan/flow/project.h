@@ -58,6 +58,7 @@ public:
 
 private:
   void index(FunctionRef);
+  std::string forwarded_class(const Event&) const;
   const std::vector<TranslationUnit>& units_;
   std::vector<FunctionRef> functions_, mains_;
   std::unordered_map<std::string, std::vector<FunctionRef>> by_usr_, by_owner_, destructors_;

@@ -307,8 +307,30 @@ private:
     const int index = parameter_index(*in.function, variable.id);
     if (index >= 0)
       parts.push_back(of_parameter(in, index, depth));
+    TensorTraits traits = parts.empty() ? TensorTraits{} : joined(parts);
+    for (const Event& event : in.function->events)
+      if (changes_in_place(event) && event.receiver->id == variable.id)
+        traits.gradient = std::max(traits.gradient, of_arguments(in, event, depth).gradient);
     active_.erase(variable.id);
-    return parts.empty() ? TensorTraits{} : joined(parts);
+    return traits;
+  }
+
+  // `x.index_add_(0, i, y)` and `x += y`: from then on x needs a gradient where y does.
+  static bool changes_in_place(const Event& event) {
+    static const std::set<std::string> kOperators = {"operator+=", "operator-=", "operator*=", "operator/="};
+    if (event.kind != Event::Kind::call || !event.receiver || event.receiver->kind != Value::Kind::variable ||
+        !is_tensor(event.receiver->type))
+      return false;
+    const std::string name = last_part(event.callee);
+    return kOperators.contains(name) || (name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_" && name != "detach_");
+  }
+
+  TensorTraits of_arguments(FunctionRef in, const Event& event, int depth) {
+    std::vector<TensorTraits> parts;
+    for (const Value& argument : event.arguments)
+      if (is_tensor(argument.type))
+        parts.push_back(of(in, argument, depth + 1));
+    return parts.empty() ? TensorTraits{Gradient::none, Data::unknown, Device::unknown} : joined(parts);
   }
 
   TensorTraits of_parameter(FunctionRef in, int index, int depth) {
