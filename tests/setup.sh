@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what Reprobe is built from, and builds it. Sourced or run by samples/demo.sh and tests/run.sh.
 #   tests/setup.sh [PRESET]      PRESET: release (default), debug or asan
-# Safe to repeat: what is there already is neither fetched nor built again.
+# Safe to repeat: what is there already is neither fetched nor built again. REPROBE_SKIP_PACKAGES=1 leaves Debian's
+# packages alone, for machines that have what they need, or no network.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 preset=${1:-release}
@@ -19,6 +20,10 @@ packages=(
 )
 
 install_packages() {
+  if [ "${REPROBE_SKIP_PACKAGES:-}" = 1 ]; then
+    say "REPROBE_SKIP_PACKAGES=1: using the compilers and libraries as they are (CMake says what is missing)"
+    return
+  fi
   command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || {
     say "no apt here: using the compilers and libraries as they are (CMake says what is missing)"
     return
@@ -48,7 +53,7 @@ install_packages() {
     grep -qiE 'unable to locate|no installation candidate' "$log" &&
       why="a package is not in this machine's package lists (LLVM 22 is in Debian 12's security archive)"
     fail "the Debian packages could not be installed: ${missing[*]}" "$why" \
-      "mend that and start again, or install the packages yourself"
+      "mend that and start again; REPROBE_SKIP_PACKAGES=1 builds what the machine has the libraries for"
   fi
   rm -f "$log"
 }

@@ -22,6 +22,7 @@ Json to_object(const Finding& finding) {
   put_unless_empty(object, "function", finding.function);
   put_unless_empty(object, "operators", finding.operators);
   put_unless_empty(object, "direction", finding.direction);
+  put_unless_empty(object, "devices", finding.devices);
   put_unless_empty(object, "kernels", finding.kernels);
   put_unless_empty(object, "tags", finding.tags);
   for (const Note& note : finding.notes)
@@ -45,6 +46,7 @@ Finding finding_from(const JsonReader& reader) {
   finding.function = reader.text("function", "");
   finding.operators = reader.texts("operators");
   finding.direction = reader.text("direction", "");
+  finding.devices = reader.texts("devices");
   finding.kernels = reader.texts("kernels");
   finding.tags = reader.texts("tags");
   for (const JsonReader& note : reader.objects("notes"))

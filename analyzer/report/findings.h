@@ -29,6 +29,7 @@ struct Finding {
   std::string function;               // qualified name of the enclosing function
   std::vector<std::string> operators; // dispatcher names without overload, forward and backward: joins measurements
   std::string direction;              // "forward", "backward", "both" or empty
+  std::vector<std::string> devices;   // "cuda", "cpu": where it varies; empty: anywhere. Elsewhere, measuring says nothing
   std::vector<std::string> kernels;   // for findings inside kernels
   std::vector<std::string> tags;      // catalogue ids
   std::vector<Note> notes;            // other places that matter: where the flag is set, where the seed is used …

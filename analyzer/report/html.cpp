@@ -63,7 +63,8 @@ std::string row_html(const Item& item) {
   }
   row += "</td><td>";
   for (const Measurement* entry : item.measurements) row += measurement_html(*entry, item.finding != nullptr);
-  if (item.measurements.empty()) row += "not measured";
+  if (item.measurements.empty())
+    row += item.only_on.empty() ? "not measured" : "measured on " + escaped(item.only_on) + " only, which this is not about";
   return row + "</td></tr>\n";
 }
 

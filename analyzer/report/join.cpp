@@ -53,6 +53,13 @@ bool joins(const Finding& finding, const Measurement& entry) {
   return names_operator(finding, entry) || reached_through(finding, entry);
 }
 
+// What is wrong on a GPU is neither shown nor refuted by the CPU, and the other way round.
+bool on_its_device(const Finding& finding, const Measurement& entry) {
+  const std::string device = entry.device.substr(0, entry.device.find(':'));
+  return finding.devices.empty() || device.empty() ||
+         std::find(finding.devices.begin(), finding.devices.end(), device) != finding.devices.end();
+}
+
 bool examined(const Measurement& entry) { return entry.verdict != "not-examined"; }
 
 bool worse(const Measurement* left, const Measurement* right) {
@@ -142,12 +149,18 @@ Report join(const Findings* findings, const std::vector<Measurements>& all) {
       Item item{State::not_run, &finding, {}};
       for (std::size_t i = 0; i < unclaimed.size(); ++i) {
         if (!joins(finding, *unclaimed[i])) continue;
+        if (!on_its_device(finding, *unclaimed[i])) {
+          item.only_on = unclaimed[i]->device;
+          continue;
+        }
         item.measurements.push_back(unclaimed[i]);
         claimed[i] = true;
       }
       std::stable_sort(item.measurements.begin(), item.measurements.end(), worse);
-      if (!item.measurements.empty())
+      if (!item.measurements.empty()) {
         item.state = item.measurements.front()->verdict == "varies" ? State::varies : State::stable;
+        item.only_on.clear();
+      }
       report.items.push_back(std::move(item));
     }
   }

@@ -19,8 +19,9 @@ enum class State {
 /// One line of the report. Pointers point into the inputs of `join`, which must outlive it.
 struct Item {
   State state;
-  const Finding* finding = nullptr;               // absent for varies_unflagged
+  const Finding* finding = nullptr;             // absent for varies_unflagged
   std::vector<const Measurement*> measurements;   // varying ones first, largest share of differing elements first
+  std::string only_on{};                          // not_run: the other device on which the operation was measured
 };
 
 struct Report {

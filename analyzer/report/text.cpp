@@ -55,6 +55,7 @@ void append_section(std::string& text, const Report& report, State state, const 
       text += fmt::format("      {}{}\n", item.finding ? printable(name_of(*entry)) + ": " : "", distance_of(*entry));
       text += palette.faint(fmt::format("      {}\n", printable(entry->signature)));
     }
+    if (!item.only_on.empty()) text += fmt::format("      measured on {} only, which this is not about\n", printable(item.only_on));
     if (item.finding && !item.finding->fix.empty()) text += fmt::format("      fix: {}\n", printable(item.finding->fix));
   }
   text += "\n";

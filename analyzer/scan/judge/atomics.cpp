@@ -173,6 +173,7 @@ void judge_atomics(const Context& context, Findings& findings) {
         shown_name(*update.site.event), shown_operand(update), update.host ? "host threads" : "GPU threads");
     draft.fix = findings.rule().fix;
     draft.tags = {update.catalog};
+    draft.devices = {update.host ? "cpu" : "cuda"};
     draft.confidence = update.dependent ? "medium" : findings.rule().confidence;
     if (update.site.in.function->is_kernel)
       draft.kernels.push_back(update.site.in.function->name);

@@ -27,7 +27,7 @@ struct Reached {
 struct Draft {
   Site site;
   std::string message, fix, confidence;
-  std::vector<std::string> operators, kernels, tags;
+  std::vector<std::string> operators, kernels, devices, tags;
   std::string direction;
   std::vector<std::pair<Site, std::string>> notes;
   bool by_name = false; // rests on an unresolved name

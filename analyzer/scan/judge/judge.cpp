@@ -79,6 +79,10 @@ std::string shown_name(const Event& event) {
     name.erase(0, 13);
   else if (name.rfind("at::", 0) == 0)
     name = "torch::" + name.substr(4);
+  // libstdc++'s own bases are nobody's names.
+  for (const std::string base : {"std::__atomic_float::", "std::__atomic_base::"})
+    if (name.rfind(base, 0) == 0)
+      name = "std::atomic::" + name.substr(base.size());
   return name;
 }
 
@@ -105,6 +109,7 @@ void Findings::add(Draft draft) {
     finding.operators = registrations_.operators_run_by(draft.site.in.function);
   finding.direction = std::move(draft.direction);
   finding.kernels = std::move(draft.kernels);
+  finding.devices = std::move(draft.devices);
   finding.tags = draft.tags.empty() ? rule_.tags : std::move(draft.tags);
   for (auto& [site, message] : draft.notes)
     finding.notes.push_back({source_of(site), std::move(message)});

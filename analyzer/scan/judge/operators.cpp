@@ -104,6 +104,8 @@ Draft draft_of(const Context& context, const OperatorCall& call, const json& row
   draft.fix = row.at("fix");
   draft.direction = direction;
   draft.operators = operators_of(row);
+  for (const json& device : row.at("devices"))
+    draft.devices.push_back(device);
   draft.tags = {row.at("catalog").get<std::string>()};
   draft.confidence = row.value("confidence", "high");
   if (!context.evidence.programs_of(call.site.in.function).front()->main)

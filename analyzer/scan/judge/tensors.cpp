@@ -149,6 +149,11 @@ private:
         traits.data = Data::unknown;
     }
     traits.gradient = options.gradient ? Gradient::required : Gradient::none;
+    apply(options, traits);
+    return traits;
+  }
+
+  static void apply(const Mentioned& options, TensorTraits& traits) {
     if (options.integer)
       traits.data = Data::integer;
     if (options.floating)
@@ -159,7 +164,6 @@ private:
       traits.device = Device::cuda;
     else if (options.device)
       traits.device = Device::unknown;
-    return traits;
   }
 
   Data literal_data(FunctionRef in, const Event& event) {
@@ -248,16 +252,9 @@ private:
   TensorTraits of_conversion(FunctionRef in, const Event& event, int depth) {
     TensorTraits traits = object(in, event, depth);
     const Mentioned options = mentioned_in(project_, in, event, 0);
-    if (options.integer)
-      traits.data = Data::integer;
-    if (options.floating)
-      traits.data = Data::floating;
-    if (options.cpu)
-      traits.device = Device::cpu;
-    else if (options.cuda)
-      traits.device = Device::cuda;
-    else if (options.device || (!options.integer && !options.floating))
-      traits.device = Device::unknown;
+    if (!options.integer && !options.floating)
+      traits.device = Device::unknown; // `to(other)`: a device, or what only a run can tell
+    apply(options, traits);
     return traits;
   }
 

@@ -48,7 +48,7 @@ TEST_P(BadConfig, IsRefusedNamingThePlace) {
   EXPECT_NE(message.find(GetParam().expected), std::string::npos) << message;
 }
 INSTANTIATE_TEST_SUITE_P(All, BadConfig,
-                         testing::Values(Bad{"stage: [", "p/.reprobe.yaml:2:1: is not YAML"}, Bad{"stage: final\n", ":1:8: \"stage\" cannot be \"final\" (one of prototype, tuning, paper, deploy)"},
+                         testing::Values(Bad{"stage: [", "p/.reprobe.yaml:1:1: is not YAML"}, Bad{"stage: final\n", ":1:8: \"stage\" cannot be \"final\" (one of prototype, tuning, paper, deploy)"},
                                          Bad{"stages: paper\n", "unknown key \"stages\""}, Bad{"- paper\n", "must hold keys and values"},
                                          Bad{"rules:\n  float-atomics: off\n", ":2:3: no rule is named \"float-atomics\" (did you mean float-atomic?)"},
                                          Bad{"rules:\n  float-atomic: loud\n", "\"float-atomic\" cannot be \"loud\""}, Bad{"rules: off\n", "\"rules\" must map"},

@@ -60,6 +60,22 @@ TEST(Join, AFindingInsideAnOperatorsImplementationMeetsItsCalls) {
   EXPECT_EQ(state_of(index_add_at("a.cpp", 1), measured("aten::index_add", "b.cpp", 2, 1)), State::not_run);
 }
 
+TEST(Join, AnotherDeviceNeitherShowsNorRefutes) {
+  Finding finding = index_add_at("a.cpp", 41);
+  finding.devices = {"cuda"};
+  Measurement on_cpu = measured("aten::index_add", "a.cpp", 41, 1);
+  on_cpu.device = "cpu";
+  Findings findings;
+  findings.findings = {finding};
+  const Report report = join_one(findings, {on_cpu});
+  EXPECT_EQ(report.items.front().state, State::not_run);
+  EXPECT_EQ(report.items.front().only_on, "cpu");
+  EXPECT_EQ(state_of(finding, measured("aten::index_add", "a.cpp", 41, 7)), State::varies);
+  Finding host = finding;
+  host.devices = {"cpu"};
+  EXPECT_EQ(state_of(host, measured("aten::index_add", "a.cpp", 41, 7)), State::varies_unflagged);
+}
+
 TEST(Join, VaryingWithoutFindingIsListedOnceAtTheOperatorToBlame) {
   Measurement caller = measured("aten::outer", "a.cpp", 5, 4);
   caller.blamed = false;

@@ -23,6 +23,7 @@ TEST(FindingsJson, RoundTripKeepsEverything) {
   findings.complete = false;
   findings.stage = "tuning";
   findings.findings = {examples::index_add_at("src/train.cpp", 41)};
+  findings.findings[0].devices = {"cuda"};
   findings.examined = {{"src/train.cpp", "partial", "missing headers", {"opencv2/opencv.hpp"}}};
   findings.remarks = {"no compilation database: flags inferred"};
   const std::string text = to_json(findings);
