@@ -44,9 +44,10 @@ th { white-space: nowrap; } .varies, .varies-not-flagged { color: var(--bad); } 
 .fix { margin-top: .3rem; } .signature { opacity: .7; font-size: .85em; }
 )";
 
-std::string measurement_html(const Measurement& entry, bool with_name) {
-  return fmt::format("<div>{}{}<div class=\"signature\"><code>{}</code></div></div>",
-                     with_name ? "<code>" + escaped(name_of(entry)) + "</code>: " : "", escaped(distance_of(entry)),
+std::string measurement_html(const Measurement& entry, const Finding* finding) {
+  return fmt::format("<div>{}{}{}<div class=\"signature\"><code>{}</code></div></div>",
+                     finding ? "<code>" + escaped(name_of(entry)) + "</code>: " : "", escaped(distance_of(entry)),
+                     finding ? escaped(other_line_of(*finding, entry)) : "",
                      escaped(entry.signature));
 }
 
@@ -62,7 +63,7 @@ std::string row_html(const Item& item) {
     row += fmt::format("<code>{}</code>", escaped(name_of(*item.measurements.front())));
   }
   row += "</td><td>";
-  for (const Measurement* entry : item.measurements) row += measurement_html(*entry, item.finding != nullptr);
+  for (const Measurement* entry : item.measurements) row += measurement_html(*entry, item.finding);
   if (item.measurements.empty())
     row += item.only_on.empty() ? "not measured" : "measured on " + escaped(item.only_on) + " only, which this is not about";
   return row + "</td></tr>\n";

@@ -47,10 +47,33 @@ bool implements(const Finding& finding, const Measurement& entry) {
   return !entry.op.empty() && !entry.op.starts_with("aten::") && names_operator(finding, entry);
 }
 
+// A finding about the gradient is not refuted by the forward call.
+bool in_its_direction(const Finding& finding, const Measurement& entry) {
+  return (finding.direction != "forward" && finding.direction != "backward") || finding.direction == entry.direction;
+}
+
+bool is_about(const Finding& finding, const Measurement& entry) {
+  return in_its_direction(finding, entry) && (names_operator(finding, entry) || reached_through(finding, entry));
+}
+
 bool joins(const Finding& finding, const Measurement& entry) {
-  if (implements(finding, entry)) return true;
-  if (!in_range(finding.source, entry)) return false;
-  return names_operator(finding, entry) || reached_through(finding, entry);
+  return implements(finding, entry) || (in_range(finding.source, entry) && is_about(finding, entry));
+}
+
+// "(anonymous namespace)::Net::forward(at::Tensor const&)" and "Net::forward" are one function to both halves.
+std::string plain_function(std::string name) {
+  static constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (std::size_t at; (at = name.find(kAnonymous)) != std::string::npos;) name.erase(at, kAnonymous.size());
+  return name.substr(0, name.find_first_of("(["));
+}
+
+bool in_same_function(const Finding& finding, const Measurement& entry) {
+  return entry.line != 0 && same_file(finding.source.file, entry.file) && !finding.function.empty() &&
+         plain_function(finding.function) == plain_function(entry.function);
+}
+
+std::uint32_t line_distance(const Finding& finding, const Measurement& entry) {
+  return entry.line > finding.source.line ? entry.line - finding.source.line : finding.source.line - entry.line;
 }
 
 // What is wrong on a GPU is neither shown nor refuted by the CPU, and the other way round.
@@ -134,6 +157,39 @@ void note_unexamined_files(Report& report, const Findings& findings) {
 
 } // namespace
 
+namespace {
+
+void settle(Item& item) {
+  std::stable_sort(item.measurements.begin(), item.measurements.end(), worse);
+  if (item.measurements.empty()) return;
+  item.state = item.measurements.front()->verdict == "varies" ? State::varies : State::stable;
+  item.only_on.clear();
+}
+
+// Compilers put calls inside braced lists on another line of the function (GCC 12 and 13: its closing brace). What no
+// finding claims by line goes to the nearest finding about that operator in the same function that is still open.
+void join_by_function(std::vector<Item>& items, const std::vector<const Measurement*>& entries, std::vector<bool>& claimed) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (claimed[i]) continue;
+    std::vector<Item*> nearest;
+    for (Item& item : items) {
+      const Finding& finding = *item.finding;
+      if (item.state != State::not_run || !in_same_function(finding, *entries[i]) || !is_about(finding, *entries[i]) ||
+          !on_its_device(finding, *entries[i]))
+        continue;
+      const auto distance = line_distance(finding, *entries[i]);
+      const auto best = nearest.empty() ? distance : line_distance(*nearest.front()->finding, *entries[i]);
+      if (distance < best) nearest.clear();
+      if (distance <= best) nearest.push_back(&item);
+    }
+    for (Item* item : nearest) item->measurements.push_back(entries[i]);
+    claimed[i] = !nearest.empty();
+  }
+  for (Item& item : items) settle(item);
+}
+
+} // namespace
+
 Report join(const Findings* findings, const std::vector<Measurements>& all) {
   Report report;
   count_measurements(report, all);
@@ -156,13 +212,10 @@ Report join(const Findings* findings, const std::vector<Measurements>& all) {
         item.measurements.push_back(unclaimed[i]);
         claimed[i] = true;
       }
-      std::stable_sort(item.measurements.begin(), item.measurements.end(), worse);
-      if (!item.measurements.empty()) {
-        item.state = item.measurements.front()->verdict == "varies" ? State::varies : State::stable;
-        item.only_on.clear();
-      }
+      settle(item);
       report.items.push_back(std::move(item));
     }
+    join_by_function(report.items, unclaimed, claimed);
   }
   for (std::size_t i = 0; i < unclaimed.size(); ++i) {
     const Measurement& entry = *unclaimed[i];
@@ -198,6 +251,11 @@ std::string name_of(const Measurement& entry) {
   std::string name = entry.kernel.empty() ? entry.op : entry.kernel;
   if (entry.direction != "backward") return name;
   return name + (entry.backward_node.empty() ? " (backward)" : " (in " + entry.backward_node + ")");
+}
+
+std::string other_line_of(const Finding& finding, const Measurement& entry) {
+  if (entry.line == 0 || in_range(finding.source, entry) || !in_same_function(finding, entry)) return {};
+  return fmt::format(" [line {} in the program's line table]", entry.line);
 }
 
 std::string distance_of(const Measurement& entry) {

@@ -46,6 +46,8 @@ std::string render_html(const Report&, const std::vector<Measurements>&);
 std::string_view title_of(State);
 std::string place_of(const Item&);                    // "train.cpp:41", or a function name where no line is known
 std::string distance_of(const Measurement&);          // "7 of 20 results distinct, 2.3 % of elements, up to 3 ULP …"
+/// "" or " [line 28 in the line table]", where the compiler put the call on another line than the finding's.
+std::string other_line_of(const Finding&, const Measurement&);
 std::string name_of(const Measurement&);              // "aten::index_add (backward of IndexAddBackward0)"
 std::string environment_line(const Measurements&);    // "NVIDIA H200, LibTorch 2.11.0, CUDA 13.0"
 

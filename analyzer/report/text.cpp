@@ -52,7 +52,8 @@ void append_section(std::string& text, const Report& report, State state, const 
         text += fmt::format("      and {} more at this line\n", item.measurements.size() - kShown);
         break;
       }
-      text += fmt::format("      {}{}\n", item.finding ? printable(name_of(*entry)) + ": " : "", distance_of(*entry));
+      text += fmt::format("      {}{}{}\n", item.finding ? printable(name_of(*entry)) + ": " : "", distance_of(*entry),
+                          item.finding ? other_line_of(*item.finding, *entry) : "");
       text += palette.faint(fmt::format("      {}\n", printable(entry->signature)));
     }
     if (!item.only_on.empty()) text += fmt::format("      measured on {} only, which this is not about\n", printable(item.only_on));

@@ -60,6 +60,34 @@ TEST(Join, AFindingInsideAnOperatorsImplementationMeetsItsCalls) {
   EXPECT_EQ(state_of(index_add_at("a.cpp", 1), measured("aten::index_add", "b.cpp", 2, 1)), State::not_run);
 }
 
+TEST(Join, ACallThatTheCompilerPutElsewhereInTheFunctionMeetsTheNearestOpenFinding) {
+  Finding first = index_add_at("net.h", 19), second = index_add_at("net.h", 24);
+  first.function = second.function = "NetImpl::forward";
+  Measurement exact = measured("aten::index_add", "net.h", 24, 1), moved = measured("aten::index_add", "net.h", 28, 5);
+  exact.function = moved.function = "(anonymous namespace)::NetImpl::forward(at::Tensor const&)";
+  Findings findings;
+  findings.findings = {first, second};
+  Report report = join_one(findings, {exact, moved});
+  ASSERT_EQ(report.items.size(), 2u);
+  EXPECT_EQ(report.items[0].finding->source.line, 19u);
+  EXPECT_EQ(report.items[0].state, State::varies);
+  EXPECT_EQ(other_line_of(*report.items[0].finding, *report.items[0].measurements[0]), " [line 28 in the program's line table]");
+  EXPECT_EQ(report.items[1].state, State::stable);
+  EXPECT_EQ(other_line_of(*report.items[1].finding, *report.items[1].measurements[0]), "");
+  moved.function = "other()";
+  report = join_one(findings, {moved});
+  EXPECT_EQ(report.items[0].state, State::varies_unflagged);
+}
+
+TEST(Join, TheForwardCallDoesNotRefuteAFindingAboutTheGradient) {
+  Finding finding = index_add_at("a.cpp", 41);
+  finding.direction = "backward";
+  EXPECT_EQ(state_of(finding, measured("aten::index_add", "a.cpp", 41, 1)), State::not_run);
+  Measurement backward = measured("aten::index_add", "a.cpp", 41, 7);
+  backward.direction = "backward";
+  EXPECT_EQ(state_of(finding, backward), State::varies);
+}
+
 TEST(Join, AnotherDeviceNeitherShowsNorRefutes) {
   Finding finding = index_add_at("a.cpp", 41);
   finding.devices = {"cuda"};
