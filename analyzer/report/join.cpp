@@ -174,7 +174,7 @@ void join_by_function(std::vector<Item>& items, const std::vector<const Measurem
     std::vector<Item*> nearest;
     for (Item& item : items) {
       const Finding& finding = *item.finding;
-      if (item.state != State::not_run || !in_same_function(finding, *entries[i]) || !is_about(finding, *entries[i]) ||
+      if (item.state != State::not_run || finding.direction.empty() || !in_same_function(finding, *entries[i]) || !is_about(finding, *entries[i]) ||
           !on_its_device(finding, *entries[i]))
         continue;
       const auto distance = line_distance(finding, *entries[i]);
