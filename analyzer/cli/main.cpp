@@ -20,6 +20,13 @@ void add_missing_scan(CLI::App& app, int& exit_code) {
 }
 #endif
 
+// A report that did not reach its reader is no success.
+int flushed(int exit_code) {
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return exit_code;
+  std::fputs("reprobe: error: standard output could not be written\n", stderr);
+  return kCouldNot;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -42,7 +49,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
-    return code == 0 ? 0 : kUsage; // --help and --version come here too
+    return code == 0 ? flushed(0) : kUsage; // --help and --version come here too
   } catch (const reprobe::Error& error) {
     std::fprintf(stderr, "reprobe: error: %s\n", error.what());
     return error.exit_code;
@@ -50,5 +57,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "reprobe: internal error: %s (please report it with the command line)\n", error.what());
     return kCouldNot;
   }
-  return exit_code;
+  return flushed(exit_code);
 }

@@ -21,8 +21,12 @@ struct Inputs {
 };
 
 std::string schema_of(const std::string& text, const std::string& origin) {
-  const nlohmann::json document = nlohmann::json::parse(text, nullptr, false);
-  if (document.is_discarded()) throw Error("is not JSON", origin, "it is empty or cut short");
+  nlohmann::json document;
+  try {
+    document = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error("is not JSON", origin, text.empty() ? "it is empty" : error.what());
+  }
   if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string())
     throw Error("is neither findings nor measurements", origin, "it has no \"schema\"",
                 "give what `reprobe scan -o` and `reprobe run -o` wrote");

@@ -73,6 +73,8 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 
 std::string read_file(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path)) throw Error("is a folder", path.string(), "a file is needed here");
+  if (std::filesystem::is_character_file(path) || std::filesystem::is_block_file(path))
+    throw Error("is a device", path.string(), "a file is needed here"); // some never end
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error("cannot be read", path.string(), std::strerror(errno ? errno : EIO));

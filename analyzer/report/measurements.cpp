@@ -47,7 +47,7 @@ Json to_object(const Measurement& entry) {
     object["microseconds"] = number_or_special(entry.microseconds);
   }
   object["calls"] = entry.calls;
-  if (entry.blamed) object["blamed"] = true;
+  if (entry.verdict == "varies") object["blamed"] = entry.blamed;
   put_unless_empty(object, "path", entry.path);
   for (const MeasuredOutput& output : entry.outputs) object["outputs"].push_back(to_object(output));
   for (const auto& [key, value] : entry.mode) object["mode"][key] = value;
@@ -102,7 +102,12 @@ Measurement entry_from(const JsonReader& reader) {
   entry.max_relative = reader.number<double>("max_relative", 0);
   entry.microseconds = reader.number<double>("microseconds", 0);
   entry.calls = reader.number<std::uint64_t>("calls", 0);
-  entry.blamed = reader.boolean("blamed", false);
+  // Whoever writes only verdicts knows no children to blame instead.
+  entry.blamed = reader.boolean("blamed", entry.verdict == "varies");
+  if (entry.verdict == "stable" && (entry.rounds == 0 || entry.distinct != 1))
+    reader.fail("distinct", "1, of at least 1 round, for a stable operation");
+  if (entry.verdict == "varies" && entry.distinct < 2) reader.fail("distinct", "2 or more for one that varies");
+  if (entry.differing_share < 0 || entry.differing_share > 1) reader.fail("differing_share", "from 0 to 1");
   entry.path = reader.texts("path");
   for (const JsonReader& output : reader.objects("outputs")) entry.outputs.push_back(output_from(output));
   if (reader.has("mode"))

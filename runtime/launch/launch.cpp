@@ -291,7 +291,11 @@ struct Tally {
 /// Numbers and names out of a reason, so that like reasons are counted together.
 std::string kind_of(const std::string& reason) {
   std::string kind = reason.substr(0, reason.find("; its forward call is not known"));
-  kind = kind.substr(0, kind.find(" ("));
+  // "(float32[64,16])" differs from call to call; what follows it does not.
+  for (std::size_t open; (open = kind.find(" (")) != std::string::npos;) {
+    const std::size_t close = kind.find(')', open);
+    kind.erase(open, close == std::string::npos ? std::string::npos : close + 1 - open);
+  }
   if (kind.rfind("re-executing it failed", 0) == 0)
     return "re-executing it failed";
   if (kind.rfind("replay not faithful", 0) == 0)
@@ -373,6 +377,9 @@ report::Measurements assemble(const LaunchOptions& options, Collected& collected
     if (!collected.replaying.empty())
       measurements.reason += " while Reprobe re-executed " + collected.replaying +
                              " (leave it out with --ops '!" + collected.replaying + "')";
+  } else if (WIFSIGNALED(status)) {
+    measurements.complete = false;
+    measurements.reason = describe_end(status) + ", after its exit handlers had begun";
   }
   auto& program = measurements.program;
   program["arguments"] = options.program;

@@ -131,6 +131,8 @@ public:
       pinned.reset();
       auto [results, nanoseconds] = execute(false);
       times.push_back(nanoseconds / 1000);
+      if (context_.thread->holds_gate && registry().gate.stuck())
+        throw NotExamined{"it needs another thread, which may draw random numbers meanwhile"};
       if (round == 0 && note_changes()) {
         // It changed what the program's own call did not: compare that too.
         comparison = ResultComparison(reference(), registry().options.compare_cuda);

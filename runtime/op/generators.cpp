@@ -11,7 +11,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatience = 2s;        // for threads that are inside an operator
 constexpr auto kShortPatience = 20ms; // after kPatience ran out a few times
-constexpr auto kLongestHold = 30s; // of a thread at the gate: its operator may be part of what is re-executed
+constexpr auto kLongestHold = 250ms; // of a thread at the gate: its operator may be part of what is re-executed
+constexpr auto kLongestTurn = 30s;   // until another thread has done its own re-execution
 
 at::Tensor state_of(at::Generator& generator) {
   std::lock_guard lock(generator.mutex());
@@ -33,14 +34,17 @@ void Gate::enter(ThreadState& thread) {
   // Both sides store, then load, sequentially consistent: either the closing thread sees this one inside, or
   // this one sees the gate closed.
   thread.inside.store(1, std::memory_order_seq_cst);
-  for (ThreadState* holder; (holder = holder_.load(std::memory_order_seq_cst)) && holder != &thread;) {
+  for (ThreadState* holder; !stuck_.load() && (holder = holder_.load(std::memory_order_seq_cst)) && holder != &thread;) {
     thread.inside.store(0, std::memory_order_seq_cst);
     std::unique_lock lock(mutex_);
     const bool opened = opened_.wait_for(lock, kLongestHold, [&] { return holder_.load() != holder; });
     lock.unlock();
     thread.inside.store(1, std::memory_order_seq_cst);
-    if (!opened)
+    if (!opened) {
+      // What is re-executed may wait for this very thread: let it through, and let the re-execution be given up.
+      stuck_ = true;
       return;
+    }
   }
 }
 
@@ -51,10 +55,11 @@ bool Gate::close(ThreadState& thread) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   // This thread's operator has done its work: whoever holds the gate need not wait for it.
   thread.inside.store(0, std::memory_order_seq_cst);
-  const bool turn = closing_.try_lock_until(std::chrono::steady_clock::now() + kLongestHold);
+  const bool turn = closing_.try_lock_until(std::chrono::steady_clock::now() + kLongestTurn);
   thread.inside.store(1, std::memory_order_seq_cst);
   if (!turn)
     return false;
+  stuck_ = false;
   holder_.store(&thread, std::memory_order_seq_cst);
   std::vector<ThreadState*> others;
   {

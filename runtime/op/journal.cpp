@@ -4,11 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <limits>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace reprobe::op {
@@ -16,6 +18,8 @@ namespace {
 
 struct Files {
   int journal = -1;
+  dev_t device = 0;
+  ino_t inode = 0;
   SharedPage* page = nullptr;
   std::mutex mutex;
   std::string processes;
@@ -26,9 +30,42 @@ Files& files() {
   return *files;
 }
 
+/// Programs may close every descriptor and open files of their own under the same number.
+bool is_still_ours(const Files& files) {
+  struct stat status {};
+  return ::fstat(files.journal, &status) == 0 && status.st_dev == files.device && status.st_ino == files.inode;
+}
+
+/// The program's limit on file sizes must not kill it for what we write.
+class WithoutFileSizeSignal {
+public:
+  WithoutFileSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+  }
+  ~WithoutFileSizeSignal() {
+    const timespec now{};
+    if (!was_pending_)
+      while (::sigtimedwait(&signal_, nullptr, &now) == SIGXFSZ)
+        ;
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+private:
+  sigset_t signal_, before_;
+  bool was_pending_ = false;
+};
+
 void write_line(const nlohmann::json& line) {
   std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   std::lock_guard lock(files().mutex);
+  const WithoutFileSizeSignal quiet;
+  if (files().journal >= 0 && !is_still_ours(files()))
+    files().journal = -1; // the launcher sees no end
   for (std::size_t done = 0; files().journal >= 0 && done < text.size();) {
     const ssize_t written = ::write(files().journal, text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR)
@@ -75,13 +112,24 @@ bool open(const std::string& directory) {
     }
     const int shared =
         ::open((directory + "/shared-" + name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (shared < 0 || ::ftruncate(shared, sizeof(SharedPage)) != 0)
+    // Allocated now: touching a page that a full file system cannot hold would kill the program.
+    const WithoutFileSizeSignal quiet;
+    if (shared < 0 || ::posix_fallocate(shared, 0, sizeof(SharedPage)) != 0)
       return false;
     void* page = ::mmap(nullptr, sizeof(SharedPage), PROT_READ | PROT_WRITE, MAP_SHARED, shared, 0);
     ::close(shared);
     if (page == MAP_FAILED)
       return false;
-    files().journal = journal;
+    // Out of the way: programs count on low numbers.
+    const int high = ::fcntl(journal, F_DUPFD_CLOEXEC, 500);
+    if (high >= 0)
+      ::close(journal);
+    files().journal = high >= 0 ? high : journal;
+    struct stat status {};
+    if (::fstat(files().journal, &status) != 0)
+      return false;
+    files().device = status.st_dev;
+    files().inode = status.st_ino;
     files().page = static_cast<SharedPage*>(page);
     files().processes = directory + "/processes";
     return true;

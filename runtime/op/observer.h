@@ -108,8 +108,11 @@ public:
   /// False when other threads stay in their operators for too long.
   bool close(ThreadState&);
   void open(ThreadState&);
+  /// A thread was let through after all: since then the generators may have been drawn from.
+  bool stuck() const { return stuck_.load(); }
 
 private:
+  std::atomic<bool> stuck_{false};
   std::atomic<ThreadState*> holder_{nullptr};
   std::timed_mutex closing_;
   std::mutex mutex_;

@@ -291,6 +291,36 @@ TEST_F(Run, ForkedChildIsNotObserved) {
   EXPECT_SAYS(result.err, "1 forked child of an observed process was not observed");
 }
 
+TEST_F(Run, DescriptorsThatTheProgramTakesAreLeftAlone) {
+  const Result alone = shell(kProgram + " descriptors");
+  const Result result = run(kProgram + " descriptors");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, alone.out);
+  std::ifstream file(folder_ / "users-own.txt");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "the user's\n");
+  EXPECT_FALSE(result.measurements.complete);
+  EXPECT_NE(find(result.measurements, "aten::exp"), nullptr);
+}
+
+TEST_F(Run, TheProgramsLimitOnFileSizesDoesNotKillIt) {
+  const Result alone = shell(kProgram + " file-size-limit | cat");
+  const Result result = run("sh -c '" + kProgram + " file-size-limit | cat'");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, alone.out);
+  EXPECT_FALSE(result.measurements.complete);
+}
+
+TEST_F(Run, OperatorThatDrawsAndWaitsForAThreadIsGivenUp) {
+  const Result alone = shell(kProgram + " threaded-operator");
+  const Result result = run(kProgram + " threaded-operator");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, alone.out);
+  const auto entry = find(result.measurements, "scripted::threaded");
+  ASSERT_NE(entry, nullptr) << result.err;
+  EXPECT_EQ(entry->verdict, "not-examined");
+  EXPECT_SAYS(entry->reason, "it needs another thread");
+}
+
 TEST_F(Run, AnotherProgramTakesItsPlace) {
   const Result result = run(kProgram + " exec");
   EXPECT_EQ(result.exit_code, 0);

@@ -221,7 +221,7 @@ public:
       add_path(path);
     if (tools_.torch.empty() && !project_.requests.empty())
       project_.remarks.push_back("LibTorch not found: its functions are known by built-in declarations only "
-                                 "(give --torch DIR, set Torch_DIR or activate a Python that has torch)");
+                                 "(give --torch-root DIR, set Torch_DIR or activate a Python that has torch)");
     if (tools_.cuda.empty() && has_cuda_)
       project_.remarks.push_back("CUDA not found: its functions are known by built-in declarations only "
                                  "(give --cuda DIR or set CUDA_HOME)");

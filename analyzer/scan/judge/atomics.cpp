@@ -88,7 +88,10 @@ std::vector<Update> direct_updates(const Context& context) {
           if (auto update = function_update(site, row))
             updates.push_back(std::move(*update));
         // A compare-and-swap on integers that are the bits of floating-point values.
-        if (row.at("kind") == "compare-and-swap" && calls_any(*ref.function, row.at("bit-casts")))
+        // A maximum or minimum is the same in any order.
+        static const json kOrderless = {"fmaxf", "fmax", "max", "fminf", "fmin", "min"};
+        if (row.at("kind") == "compare-and-swap" && calls_any(*ref.function, row.at("bit-casts")) &&
+            !calls_any(*ref.function, kOrderless))
           updates.push_back({site, "floating-point bits", false, false, row.at("catalog"), nullptr});
       }
       for (const json& row : table)

@@ -3,6 +3,7 @@
 #include "analyzer/scan/flow/names.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <functional>
 
@@ -159,10 +160,15 @@ std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, c
                (event->text == "+=" || event->text == "-=" || event->text == "*=") &&
                is_floating_type(event->receiver->type)) {
       // One sum for each key is filled once by each key.
-      const bool per_element = event->receiver->kind != Value::Kind::variable &&
-                               event->receiver->kind == Value::Kind::compound &&
-                               event->receiver->text == "[]";
-      if (!per_element)
+      const Value& target = *event->receiver;
+      const bool per_element = (target.kind == Value::Kind::compound && target.text == "[]") ||
+                               (target.kind == Value::Kind::call && last_part(target.text) == "operator[]");
+      // Whole numbers are added exactly in any order.
+      const Value* step = event->arguments.empty() ? nullptr : &event->arguments[0];
+      const bool whole = step && (step->kind == Value::Kind::integer ||
+                                  (step->kind == Value::Kind::floating && step->floating == std::floor(step->floating)));
+      const bool counts = whole && event->text != "*=";
+      if (!per_element && !counts)
         effects.push_back(
             {event, fmt::format("`{}` is added up in that order", name_of(*root)), {}, nullptr});
     } else if (event->kind == Event::Kind::call && name == "operator<<" && !event->arguments.empty()) {

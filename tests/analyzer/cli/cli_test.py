@@ -53,6 +53,15 @@ class Usage(Folder):
             self.expect(reprobe(*arguments), 0, "reprobe" if arguments != ["--version"] else "0.")
 
 
+class StandardOutput(Folder):
+    def test_output_that_nobody_gets_is_no_success(self):
+        commands = [["explain", "missing-seed"], ["env"], ["--help"]] + ([["scan", "--list-rules"]] if HAVE_SCAN else [])
+        for arguments in commands:
+            with open("/dev/full", "w") as full:
+                code = subprocess.run([REPROBE, *arguments], stdout=full, stderr=subprocess.DEVNULL, timeout=60).returncode
+            self.assertEqual(code, 3, arguments)
+
+
 class Env(Folder):
     def test_text_and_json_agree(self):
         self.expect(reprobe("env"), 0, "kernel", "cpu")
@@ -113,6 +122,7 @@ class Report(Folder):
     def test_bad_inputs_name_the_file(self):
         self.expect(reprobe("report", self.folder / "none.json"), 2, "none.json")
         self.expect(reprobe("report", self.folder), 2, "is a folder")
+        self.expect(reprobe("report", "/dev/zero"), 2, "is a device")
         self.expect(reprobe("report", self.write("cut.json", '{"schema": "repr')), 2, "cut.json")
         self.expect(reprobe("report", self.write("other.json", "{}")), 2, "other.json", "schema")
         self.expect(reprobe("report", self.write("old.json", '{"schema": "reprobe-measurements/9"}')), 2, "reprobe-measurements/9")

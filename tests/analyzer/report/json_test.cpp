@@ -70,6 +70,19 @@ TEST(MeasurementsJson, TheDocumentedFormIsRead) {
   EXPECT_EQ(read.entries[1].reason, "collective");
 }
 
+TEST(MeasurementsJson, WhatVariesIsToBlameUnlessItSaysOtherwise) {
+  const auto blamed = [](const std::string& key) {
+    return measurements_from_json(R"({"schema": "reprobe-measurements/1", "complete": true, "entries": [{"operator": "a::b",
+      "verdict": "varies", "rounds": 20, "distinct": 7)" + key + "}]}", "m.json").entries[0].blamed;
+  };
+  EXPECT_TRUE(blamed(""));
+  EXPECT_FALSE(blamed(R"(, "blamed": false)"));
+  Measurements measurements;
+  measurements.entries = {examples::measured("a::b", "a.cpp", 1, 7)};
+  measurements.entries[0].blamed = false;
+  EXPECT_FALSE(measurements_from_json(to_json(measurements), "m.json").entries[0].blamed);
+}
+
 struct BadInput {
   const char *text, *expected;
   friend void PrintTo(const BadInput& input, std::ostream* out) { *out << input.expected; } // names the test
@@ -88,6 +101,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadInput{R"({"schema": "reprobe-measurements/1"})", "complete"},
                     BadInput{R"({"schema": "reprobe-measurements/1", "complete": true})", "entries"},
                     BadInput{R"({"schema": "reprobe-measurements/1", "complete": true, "entries": [3]})", "entries[0]"},
+                    BadInput{R"({"schema": "reprobe-measurements/1", "complete": true, "entries": [{"operator": "a::b", "verdict": "stable", "rounds": 20, "distinct": 7}]})", "1, of at least 1 round"},
+                    BadInput{R"({"schema": "reprobe-measurements/1", "complete": true, "entries": [{"operator": "a::b", "verdict": "stable", "rounds": 0, "distinct": 1}]})", "of at least 1 round,"},
+                    BadInput{R"({"schema": "reprobe-measurements/1", "complete": true, "entries": [{"operator": "a::b", "verdict": "varies", "rounds": 20, "distinct": 1}]})", "2 or more"},
+                    BadInput{R"({"schema": "reprobe-measurements/1", "complete": true, "entries": [{"operator": "a::b", "verdict": "varies", "rounds": 20, "distinct": 2, "differing_share": -5}]})", "from 0 to 1"},
                     BadInput{R"({"schema": "reprobe-measurements/1", "complete": true, "entries": [{"verdict": "stable"}]})", "operator"},
                     BadInput{R"({"schema": "reprobe-measurements/1", "complete": true, "entries": [{"operator": "a::b", "verdict": "maybe"}]})", "verdict"},
                     BadInput{R"({"schema": "reprobe-measurements/1", "complete": true, "entries": [{"operator": "a::b", "verdict": "stable", "rounds": -1}]})", "rounds"},

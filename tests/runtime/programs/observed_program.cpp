@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -218,6 +220,22 @@ int main(int count, char** values) {
     print("sin", x.sin());
   } else if (what == "sparse") {
     print("dense", torch::sparse_coo_tensor(torch::tensor({{0, 2}}), torch::tensor({1.f, 2.f}), {4}).to_dense());
+  } else if (what == "threaded-operator") {
+    torch::manual_seed(1);
+    print("threaded", scripted("scripted::threaded", {x}));
+    print("after", at::rand({8}));
+  } else if (what == "descriptors") {
+    print("exp", x.exp());
+    for (int descriptor = 3; descriptor < 1024; ++descriptor) ::close(descriptor);
+    const int file = ::open("users-own.txt", O_CREAT | O_TRUNC | O_RDWR | O_APPEND, 0644);
+    for (int descriptor = 4; descriptor < 1000; ++descriptor) ::dup2(file, descriptor);
+    print("sin", x.sin());
+    ::dprintf(file, "the user's\n");
+  } else if (what == "file-size-limit") {
+    const rlimit limit{100, 100};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    print("sin", x.sin());
+    print("cos", x.cos());
   } else if (what == "nothing") {
     std::puts("nothing");
   } else if (what == "echo") {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <stdexcept>
+#include <thread>
 
 namespace {
 
@@ -55,6 +56,14 @@ at::Tensor refusing(const at::Tensor& x) {
   return at::neg(x);
 }
 
+/// Draws random numbers, and waits for a thread that calls operators of its own.
+at::Tensor threaded(const at::Tensor& x) {
+  at::Tensor noise = at::rand_like(x), other;
+  std::thread thread([&] { other = at::mul(x, 2); });
+  thread.join();
+  return at::add(noise, other);
+}
+
 } // namespace
 
 TORCH_LIBRARY(scripted, library) {
@@ -64,5 +73,6 @@ TORCH_LIBRARY(scripted, library) {
   library.def("sneaky(Tensor x) -> Tensor", &sneaky);
   library.def("drift(Tensor x) -> Tensor", &drift);
   library.def("fragile(Tensor x) -> Tensor", &fragile);
+  library.def("threaded(Tensor x) -> Tensor", &threaded);
   library.def("refusing(Tensor x) -> Tensor", &refusing);
 }

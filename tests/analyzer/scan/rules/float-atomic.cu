@@ -64,6 +64,17 @@ __global__ void counts(const int* x, int* count, unsigned long long* wide, Cell*
   atomicCAS(count, 0, 1);
 }
 
+// A maximum is the same in any order.
+__device__ float largest_by_swap(float* address, float value) {
+  auto* bits = reinterpret_cast<int*>(address);
+  int old = *bits, assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(bits, assumed, __float_as_int(fmaxf(value, __int_as_float(assumed))));
+  } while (assumed != old);
+  return __int_as_float(old);
+}
+
 __global__ void largest(const float* x, int* best) { atomicMax(best, __float_as_int(x[threadIdx.x])); }
 
 __global__ void fixed_point(const float* x, unsigned long long* total) {

@@ -135,3 +135,14 @@ float own_comparison(const std::map<Node*, float, ById>& weights) {
   for (const auto& entry : weights) total += entry.second;
   return total;
 }
+
+double counted(const std::unordered_map<Node*, double>& weights) {
+  double heavy = 0;
+  for (const auto& entry : weights)
+    if (entry.second > 3) heavy += 1;
+  return heavy;
+}
+
+void doubled(const std::unordered_map<Node*, double>& weights, std::unordered_map<Node*, double>& out) {
+  for (const auto& entry : weights) out[entry.first] += entry.second * 2;
+}

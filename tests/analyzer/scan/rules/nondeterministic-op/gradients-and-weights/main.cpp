@@ -18,11 +18,18 @@ torch::Tensor without(torch::Tensor x, torch::Tensor index) {
   return total.gather(0, index);
 }
 
+torch::Tensor weighted_counts(torch::Tensor weights) {
+  auto bins = torch::randint(0, 8, {8}, torch::TensorOptions().dtype(torch::kLong).device(torch::kCUDA));
+  auto counts = torch::bincount(bins);
+  return torch::bincount(bins, weights, 8) + counts; // expect: nondeterministic-op
+}
+
 int main() {
   torch::manual_seed(1);
   torch::nn::Linear layer(2, 2);
   layer->to(torch::kCUDA);
   auto x = torch::rand({8, 2}, torch::kCUDA);
   auto index = torch::randint(0, 8, {8, 2}, torch::TensorOptions().dtype(torch::kLong).device(torch::kCUDA));
+  weighted_counts(torch::rand({8}, torch::kCUDA));
   (share(layer, x, index).sum() + without(x, index).sum()).backward();
 }
