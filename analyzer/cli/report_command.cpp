@@ -1,6 +1,7 @@
 // `reprobe report`: findings and measurements joined on operation and source line.
 #include "analyzer/cli/commands.h"
 #include "analyzer/report/join.h"
+#include "analyzer/report/json_access.h"
 #include "rules/error.h"
 
 #include <fmt/format.h>
@@ -21,12 +22,7 @@ struct Inputs {
 };
 
 std::string schema_of(const std::string& text, const std::string& origin) {
-  nlohmann::json document;
-  try {
-    document = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::exception& error) {
-    throw Error("is not JSON", origin, text.empty() ? "it is empty" : error.what());
-  }
+  const report::Json document = report::parse_json(text, origin);
   if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string())
     throw Error("is neither findings nor measurements", origin, "it has no \"schema\"",
                 "give what `reprobe scan -o` and `reprobe run -o` wrote");

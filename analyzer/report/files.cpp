@@ -83,13 +83,16 @@ std::string read_file(const std::filesystem::path& path) {
   return std::move(text).str();
 }
 
-Json parse_json(const std::string& text, const std::string& origin, const std::string& schema) {
-  Json document;
+Json parse_json(const std::string& text, const std::string& origin) {
   try {
-    document = Json::parse(text);
+    return Json::parse(text);
   } catch (const Json::exception& error) {
-    throw Error("is not JSON", origin, error.what());
+    throw Error("is not JSON", origin, text.empty() ? "it is empty" : error.what());
   }
+}
+
+Json parse_json(const std::string& text, const std::string& origin, const std::string& schema) {
+  Json document = parse_json(text, origin);
   const auto found = document.is_object() ? document.find("schema") : document.end();
   const std::string actual = document.is_object() && found != document.end() && found->is_string() ? found->get<std::string>() : "";
   if (actual != schema)

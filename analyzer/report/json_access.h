@@ -15,6 +15,8 @@ namespace reprobe::report {
 
 using Json = nlohmann::ordered_json;
 
+/// Throws Error naming `origin` when the text is no JSON.
+Json parse_json(const std::string& text, const std::string& origin);
 /// Parses and checks the "schema" key. Throws Error.
 Json parse_json(const std::string& text, const std::string& origin, const std::string& schema);
 /// Indented, with invalid UTF-8 replaced: names in other people's programs may hold any byte.

@@ -20,7 +20,7 @@ mkdir -p "$build" || die "no build folder" "$build cannot be made" "name another
 
 say "configuring in $build"
 cmake -S "$root" -B "$build" "${generator[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DREPROBE_TESTS=ON -DREPROBE_SAMPLES=ON \
-  -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON -DCMAKE_DISABLE_FIND_PACKAGE_Clang=ON >"$build/configure.log" 2>&1 || {
+  -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON >"$build/configure.log" 2>&1 || {
   tail -n 30 "$build/configure.log" >&2
   die "CMake could not configure" "see above and $build/configure.log" "install what is missing"
 }
