@@ -1,7 +1,7 @@
 // The registry: rules and knowledge of foreign APIs as data, compiled into the binaries.
 //
 // A rule is rules/checks/<id>.yaml, its page rules/checks/<id>.md and its test tests/analyzer/scan/rules/<id>.{cpp,cu}.
-// Tables (rules/tables/*.yaml) hold what is known of operators, knobs, generators, enumerators and containers.
+// Tables (rules/tables/*.yaml) hold what is known of operators, knobs, generators, library calls and containers.
 // The build turns YAML into JSON, checks it against rules/schemas and fails when a rule lacks its page or its test.
 #pragma once
 

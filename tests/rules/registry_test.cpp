@@ -80,7 +80,7 @@ TEST(BuiltinRules, AreComplete) {
   const Registry& registry = Registry::builtin();
   EXPECT_GE(registry.rules().size(), 12u);
   for (const char* table :
-       {"operators", "knobs", "generators", "atomics", "containers", "enumerators", "replay"})
+       {"operators", "knobs", "generators", "atomics", "containers", "library-calls", "replay"})
     EXPECT_FALSE(registry.table(table).empty()) << table;
   for (const Rule& rule : registry.rules()) {
     EXPECT_EQ(rule.severity.size(), 4u) << rule.id;

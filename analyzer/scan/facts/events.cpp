@@ -12,6 +12,7 @@ using namespace clang;
 namespace {
 
 constexpr std::size_t kMostEvents = 100000; // of one function: generated tables must not fill the memory
+constexpr std::size_t kLongestAssembly = 4000;
 
 std::vector<const Expr*> written_arguments(llvm::ArrayRef<const Expr*> arguments) {
   std::vector<const Expr*> out;
@@ -59,6 +60,14 @@ const Expr* begun_container(const Expr* initializer) {
 bool is_unevaluated(const Stmt* statement) {
   return isa<UnaryExprOrTypeTraitExpr, CXXNoexceptExpr, RequiresExpr, SizeOfPackExpr, TypeTraitExpr,
              OffsetOfExpr, ConceptSpecializationExpr, CXXDefaultArgExpr, CXXTypeidExpr>(statement);
+}
+
+// Threads of a block share one variable, calls of a function another.
+const char* storage_of(const ValueDecl* declared) {
+  const auto* variable = dyn_cast<VarDecl>(declared);
+  if (!variable)
+    return "";
+  return variable->hasAttr<CUDASharedAttr>() ? "shared" : variable->isStaticLocal() ? "static" : "";
 }
 
 // `namespace::name` or `name` before the last parenthesised group of `text`: where it starts and ends, and
@@ -243,6 +252,9 @@ void Lowering::visit(const Stmt* statement) {
   } else if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(statement)) {
     visit_children(statement);
     add_access(subscript, subscript->getBase(), subscript->getIdx());
+  } else if (const auto* assembly = dyn_cast<GCCAsmStmt>(statement)) {
+    visit_children(statement);
+    add_assembly(assembly);
   } else if (const auto* pseudo = dyn_cast<PseudoObjectExpr>(statement)) {
     visit(pseudo->getSyntacticForm());
   } else if (isa<OpaqueValueExpr>(statement)) {
@@ -269,8 +281,7 @@ void Lowering::visit_variable(const ValueDecl* variable, const Expr* initializer
     event.variable_id = map_.usr(declared);
     if (is_trustworthy(variable))
       event.result_type = map_.type_name(declared->getType());
-    if (const auto* local = dyn_cast<VarDecl>(variable); local && local->isStaticLocal())
-      event.text = "static";
+    event.text = storage_of(variable);
     declarations_[declared] = event.id;
     if (initializer)
       event.arguments.push_back(value(initializer));
@@ -525,8 +536,7 @@ void Lowering::add_construct(const Expr* expression, const CXXConstructorDecl* c
     event.variable = map_.qualified_name(variable);
     event.variable_id = map_.usr(variable);
     event.result_used = true;
-    if (const auto* local = dyn_cast<VarDecl>(variable); local && local->isStaticLocal())
-      event.text = "static";
+    event.text = storage_of(variable);
   }
   events_[expression] = event.id;
 }
@@ -569,6 +579,31 @@ void Lowering::add_assignment(const Expr* whole, const Expr* target, const Expr*
     event.arguments.push_back(value(assigned));
   event.result_type = event.receiver->type;
   events_[whole] = event.id;
+}
+
+// A call of what the text says, with its operands; what it writes is assigned from it.
+void Lowering::add_assembly(const GCCAsmStmt* statement) {
+  Event& event = add(Event::Kind::call, nullptr, statement->getSourceRange(), statement->getAsmLoc());
+  event.callee = "asm";
+  event.external = true;
+  Value text;
+  text.kind = Value::Kind::string;
+  text.text = std::string(statement->getAsmString()).substr(0, kLongestAssembly);
+  event.arguments.push_back(std::move(text));
+  for (unsigned i = 0; i < statement->getNumInputs(); ++i)
+    event.arguments.push_back(value(statement->getInputExpr(i)));
+  Value result;
+  result.kind = Value::Kind::call;
+  result.event = event.id;
+  result.text = event.callee;
+  events_[statement] = event.id;
+  for (unsigned i = 0; i < statement->getNumOutputs(); ++i) {
+    Event& output = add(Event::Kind::assign, nullptr, statement->getSourceRange(), statement->getAsmLoc());
+    output.text = "=";
+    output.receiver = value(statement->getOutputExpr(i));
+    output.arguments.push_back(result);
+    output.result_type = output.receiver->type;
+  }
 }
 
 void Lowering::add_access(const Expr* expression, const Expr* base, const Expr* index) {

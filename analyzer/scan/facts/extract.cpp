@@ -120,6 +120,22 @@ private:
   fs::path root_;
 };
 
+// Instantiated for floating-point numbers, or for a class such as c10::Half.
+bool is_over_reals(const FunctionDecl* function) {
+  const auto is_real = [](const TemplateArgument& argument) {
+    if (argument.getKind() != TemplateArgument::Type)
+      return false;
+    const QualType type = argument.getAsType().getCanonicalType();
+    return type->isRealFloatingType() || type->isRecordType();
+  };
+  const auto any_real = [&](const TemplateArgumentList* arguments) {
+    return arguments && std::any_of(arguments->asArray().begin(), arguments->asArray().end(), is_real);
+  };
+  const auto* owner = dyn_cast<ClassTemplateSpecializationDecl>(function->getDeclContext());
+  return any_real(function->getTemplateSpecializationArgs()) ||
+         (owner && any_real(&owner->getTemplateArgs()));
+}
+
 // Everything of the user's that has a body or an initialiser.
 class Collector : public RecursiveASTVisitor<Collector> {
 public:
@@ -172,21 +188,26 @@ public:
 
   // Instantiations without their pattern; a pattern only where nothing was instantiated.
   std::vector<const FunctionDecl*> chosen() {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> instances;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const FunctionDecl*>> instances;
     const auto key = [&](const FunctionDecl* function) {
       const Position where = map_.position(function->getLocation());
       return std::pair(where.file, where.offset);
     };
     for (const FunctionDecl* function : functions)
       if (!function->isDependentContext())
-        instances.try_emplace(key(function), 0);
-    std::vector<const FunctionDecl*> out;
-    for (const FunctionDecl* function : functions) {
-      const auto known = instances.find(key(function));
-      if (known == instances.end() ||
-          (!function->isDependentContext() && known->second++ < kMostInstantiations))
-        out.push_back(function);
+        instances[key(function)].push_back(function);
+    std::set<const FunctionDecl*> kept;
+    for (auto& [place, group] : instances) {
+      // Dispatch over types begins with integers, and rounding is what matters here.
+      if (group.size() > kMostInstantiations)
+        std::stable_partition(group.begin(), group.end(), is_over_reals);
+      group.resize(std::min(group.size(), kMostInstantiations));
+      kept.insert(group.begin(), group.end());
     }
+    std::vector<const FunctionDecl*> out;
+    for (const FunctionDecl* function : functions)
+      if (function->isDependentContext() ? !instances.contains(key(function)) : kept.contains(function))
+        out.push_back(function);
     return out;
   }
 

@@ -61,12 +61,14 @@ struct Value {
 /// One thing that happens, in evaluation order within its block.
 struct Event {
   enum class Kind : std::uint8_t {
-    call,      // functions, methods, operators (callee "operator+=" on class types), kernel launches have `launch`
+    call,      // functions, methods, operators (callee "operator+=" on class types), kernel launches have `launch`.
+               // Inline assembly is a call of "asm" with its text and inputs; its outputs are assigned from it
     construct, // a constructor; `variable` names the object when it is a declared one
     destroy,   // scope end of a variable with a destructor (guards: NoGradGuard, AutocastGuard …)
     declare,   // a variable that no constructor call makes (of builtin type, a reference, or the result of a call or copy),
                // with its initialiser in arguments[0]; for the variable of a range-for loop that is compound "element"
-               // over the container; `text` is "static" for static locals; structured bindings are declared one by one
+               // over the container; `text` is "static" for static locals, "shared" for __shared__ variables (also of
+               // `construct`); structured bindings are declared one by one
     assign,    // writes to a variable, field, array element or through a pointer: target in `receiver`, value in arguments[0];
                // `text` is the operator ("=", "+=", "++" …)
     iterate,   // a loop: the range or begin() object in `receiver`; `text` is "range-for", "for", "while" or "do". A range-for

@@ -35,6 +35,7 @@ private:
   void add_assignment(const clang::Expr*, const clang::Expr* target, const clang::Expr* value,
                       const std::string& spelling, clang::SourceLocation operator_location);
   void add_recovery(const clang::RecoveryExpr*);
+  void add_assembly(const clang::GCCAsmStmt*);
   std::size_t qualifier_before(clang::SourceLocation) const;
   void add_access(const clang::Expr*, const clang::Expr* base, const clang::Expr* index);
   Event& add(Event::Kind, const clang::Stmt*, clang::SourceRange, clang::SourceLocation name);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <regex>
 
 namespace reprobe::scan {
 namespace {
@@ -42,10 +43,9 @@ std::optional<Update> function_update(const Site& site, const json& row) {
     return std::nullopt;
   const Value& address = site.event->arguments[0];
   std::string type = address.type;
-  const bool tensor_iterator = last_part(site.event->callee) == "fastAtomicAdd";
   Operand operand = operand_of(type, site.in.function->is_template_pattern || !site.event->resolved);
   // The value added tells when the address does not.
-  const std::size_t value = tensor_iterator ? 3 : 1;
+  const std::size_t value = row.value("value", 1);
   if (operand != Operand::floating && site.event->arguments.size() > value && !is_integer_type(type) &&
       is_floating_type(site.event->arguments[value].type) && !type.empty())
     operand = Operand::floating, type = site.event->arguments[value].type;
@@ -53,6 +53,56 @@ std::optional<Update> function_update(const Site& site, const json& row) {
     return std::nullopt;
   return Update{site,   type, operand == Operand::dependent, row.value("host", false), row.at("catalog"),
                 nullptr};
+}
+
+// The parameter that a variable of the function points into: `int* bits = (int*)address;`
+int parameter_below(const Function& function, const Value& address) {
+  const Value* root = root_variable(function, address);
+  if (!root)
+    return -1;
+  std::string id = root->id;
+  for (int step = 0; step < 4 && parameter_index(function, id) < 0; ++step) {
+    std::string next;
+    for (const Event& definition : function.events)
+      if (definition.kind == Event::Kind::declare && definition.variable_id == id &&
+          !definition.arguments.empty())
+        if (const Value* from = root_variable(function, definition.arguments[0]))
+          next = from->id;
+    if (next.empty())
+      return -1;
+    id = next;
+  }
+  return parameter_index(function, id);
+}
+
+// Sums and products of floating-point numbers, not only comparisons.
+bool computes(const Function& function) {
+  static const std::set<std::string> operators = {"+", "-", "*", "/", "+=", "-=", "*=", "/="};
+  bool found = false;
+  for (const Event& event : function.events) {
+    const std::string name = last_part(event.callee);
+    found = found || (event.kind == Event::Kind::call && name.starts_with("operator") &&
+                      operators.contains(name.substr(8)));
+    for (const Value& argument : event.arguments)
+      for_each_value(argument, [&](const Value& value) {
+        found = found || (value.kind == Value::Kind::compound && operators.contains(value.text) &&
+                          is_floating_type(value.type));
+      });
+  }
+  return found;
+}
+
+// A compare-and-swap on integers that are the bits of floating-point values. A maximum or minimum is the same
+// in any order.
+bool swaps_floating(const Site& site, const json& row) {
+  static const json kOrderless = {"fmaxf", "fmax", "max", "fminf", "fmin", "min", "__hmax", "__hmin"};
+  const Function& function = *site.in.function;
+  if (calls_any(function, kOrderless) || site.event->arguments.empty())
+    return false;
+  if (calls_any(function, row.at("bit-casts")))
+    return true;
+  const int parameter = parameter_below(function, site.event->arguments[0]);
+  return parameter >= 0 && is_floating_type(function.parameters[parameter].type) && computes(function);
 }
 
 std::optional<Update> member_update(const Site& site, const json& row) {
@@ -73,6 +123,11 @@ std::optional<Update> member_update(const Site& site, const json& row) {
   return Update{site, arguments[0], false, row.value("host", false), row.at("catalog"), nullptr};
 }
 
+bool adds_in_assembly(const Event& event, const json& row) {
+  return !event.arguments.empty() &&
+         std::regex_search(event.arguments[0].text, std::regex(row.at("assembly").get<std::string>()));
+}
+
 std::vector<Update> direct_updates(const Context& context) {
   const json& table = context.registry.table("atomics");
   const SymbolIndex index(table);
@@ -87,17 +142,16 @@ std::vector<Update> direct_updates(const Context& context) {
         if (row.at("kind") == "function")
           if (auto update = function_update(site, row))
             updates.push_back(std::move(*update));
-        // A compare-and-swap on integers that are the bits of floating-point values.
-        // A maximum or minimum is the same in any order.
-        static const json kOrderless = {"fmaxf", "fmax", "max", "fminf", "fmin", "min"};
-        if (row.at("kind") == "compare-and-swap" && calls_any(*ref.function, row.at("bit-casts")) &&
-            !calls_any(*ref.function, kOrderless))
+        if (row.at("kind") == "compare-and-swap" && swaps_floating(site, row))
           updates.push_back({site, "floating-point bits", false, false, row.at("catalog"), nullptr});
       }
-      for (const json& row : table)
+      for (const json& row : table) {
         if (row.at("kind") == "member")
           if (auto update = member_update(site, row))
             updates.push_back(std::move(*update));
+        if (row.at("kind") == "assembly" && event.callee == "asm" && adds_in_assembly(event, row))
+          updates.push_back({site, "floating-point numbers", false, false, row.at("catalog"), nullptr});
+      }
     }
   return updates;
 }
@@ -108,23 +162,7 @@ int updated_parameter(const Update& update) {
   const Value* address = event.receiver            ? &*event.receiver
                          : event.arguments.empty() ? nullptr
                                                    : &event.arguments[0];
-  const Value* root = address ? root_variable(*update.site.in.function, *address) : nullptr;
-  if (!root)
-    return -1;
-  // `int* bits = (int*)address; atomicCAS(bits, …)`
-  std::string id = root->id;
-  for (int step = 0; step < 4 && parameter_index(*update.site.in.function, id) < 0; ++step) {
-    std::string next;
-    for (const Event& definition : update.site.in.function->events)
-      if (definition.kind == Event::Kind::declare && definition.variable_id == id &&
-          !definition.arguments.empty())
-        if (const Value* from = root_variable(*update.site.in.function, definition.arguments[0]))
-          next = from->id;
-    if (next.empty())
-      return -1;
-    id = next;
-  }
-  return parameter_index(*update.site.in.function, id);
+  return address ? parameter_below(*update.site.in.function, *address) : -1;
 }
 
 // Calls of device functions that do nothing but update what they are given: the call is where the order is

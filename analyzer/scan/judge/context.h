@@ -70,7 +70,13 @@ void judge_seeding(const Context&, Findings&);
 void judge_knobs(const Context&, Findings&);
 void judge_operators(const Context&, Findings&);
 void judge_atomics(const Context&, Findings&);
-void judge_enumerators(const Context&, Findings&);
+void judge_calls(const Context&, Findings&);
+void judge_kernel_races(const Context&, Findings&);
+void judge_consumed_atomics(const Context&, Findings&);
+void judge_clock_values(const Context&, Findings&);
+void judge_uninitialised(const Context&, Findings&);
+void judge_streams(const Context&, Findings&);
+void judge_barriers(const Context&, Findings&);
 void judge_order(const Context&, Findings&);
 
 } // namespace reprobe::scan

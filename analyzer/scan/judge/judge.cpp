@@ -13,10 +13,18 @@ namespace reprobe::scan {
 namespace {
 
 using Judge = void (*)(const Context&, Findings&);
-const std::map<std::string, Judge, std::less<>> kJudges = {
-    {"seeding", judge_seeding},         {"knobs", judge_knobs},
-    {"operators", judge_operators},     {"atomics", judge_atomics},
-    {"enumerators", judge_enumerators}, {"order", judge_order}};
+const std::map<std::string, Judge, std::less<>> kJudges = {{"seeding", judge_seeding},
+                                                           {"knobs", judge_knobs},
+                                                           {"operators", judge_operators},
+                                                           {"atomics", judge_atomics},
+                                                           {"calls", judge_calls},
+                                                           {"kernel-races", judge_kernel_races},
+                                                           {"consumed-atomics", judge_consumed_atomics},
+                                                           {"clock-values", judge_clock_values},
+                                                           {"uninitialised", judge_uninitialised},
+                                                           {"streams", judge_streams},
+                                                           {"barriers", judge_barriers},
+                                                           {"order", judge_order}};
 
 bool is_selected(const rules::Rule& rule, const std::vector<std::string>& globs) {
   return globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {

@@ -165,8 +165,9 @@ std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, c
                                (target.kind == Value::Kind::call && last_part(target.text) == "operator[]");
       // Whole numbers are added exactly in any order.
       const Value* step = event->arguments.empty() ? nullptr : &event->arguments[0];
-      const bool whole = step && (step->kind == Value::Kind::integer ||
-                                  (step->kind == Value::Kind::floating && step->floating == std::floor(step->floating)));
+      const bool whole =
+          step && (step->kind == Value::Kind::integer ||
+                   (step->kind == Value::Kind::floating && step->floating == std::floor(step->floating)));
       const bool counts = whole && event->text != "*=";
       if (!per_element && !counts)
         effects.push_back(

@@ -319,7 +319,8 @@ private:
         !is_tensor(event.receiver->type))
       return false;
     const std::string name = last_part(event.callee);
-    return kOperators.contains(name) || (name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_" && name != "detach_");
+    return kOperators.contains(name) ||
+           (name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_" && name != "detach_");
   }
 
   TensorTraits of_arguments(FunctionRef in, const Event& event, int depth) {

@@ -89,5 +89,51 @@ TEST(Cuda, Launches) {
   EXPECT_EQ(launches[0]->callee_usr, function(unit, "k").usr);
 }
 
+TEST(Cuda, SharedVariablesSayThatTheyAre) {
+  const TranslationUnit unit = parse_cuda("__global__ void k() { __shared__ float tile[32]; static "
+                                          "__shared__ int n; extern __shared__ int more[]; "
+                                          "float own[4]; tile[0] = own[0] + n + more[0]; }");
+  std::map<std::string, std::string> storage;
+  for (const Event* declared : events(function(unit, "k"), Kind::declare))
+    storage[declared->variable] = declared->text;
+  EXPECT_EQ(storage.at("k::tile"), "shared");
+  EXPECT_EQ(storage.at("k::n"), "shared");
+  EXPECT_EQ(storage.at("more"), "shared");
+  EXPECT_EQ(storage.at("k::own"), "");
+}
+
+TEST(Cuda, AssemblyIsACallThatAssigns) {
+  const TranslationUnit unit =
+      parse_cuda("__global__ void k(float* a, unsigned* out) { unsigned id; asm volatile(\"mov.u32 %0, "
+                 "%%smid;\" : \"=r\"(id)); "
+                 "asm(\"red.global.add.f32 [%0], %1;\" :: \"l\"(a), \"f\"(1.f)); out[0] = id; }");
+  const auto assembly = events(function(unit, "k"), Kind::call, "asm");
+  ASSERT_EQ(assembly.size(), 2u);
+  EXPECT_NE(assembly[0]->arguments.at(0).text.find("smid"), std::string::npos);
+  EXPECT_TRUE(assembly[0]->external && assembly[0]->resolved);
+  ASSERT_EQ(assembly[1]->arguments.size(), 3u) << "the text and two inputs";
+  EXPECT_EQ(assembly[1]->arguments[1].text, "k::a");
+  const auto assigned = events(function(unit, "k"), Kind::assign);
+  ASSERT_EQ(assigned.size(), 2u);
+  EXPECT_EQ(assigned[0]->receiver->text, "k::id");
+  EXPECT_EQ(assigned[0]->arguments.at(0).event, assembly[0]->id);
+}
+
+// Dispatch over types begins with integers: rounding needs the others.
+TEST(Cuda, OfManyInstantiationsThoseOverRealsStay) {
+  std::string code =
+      "template <class T, int N> __global__ void k(T* p) { atomicAdd(p, T(N)); } void launch(void* p) {";
+  for (const char* type : {"int", "float"})
+    for (int n = 0; n < 18; ++n)
+      code += "k<" + std::string(type) + ", " + std::to_string(n) + "><<<1, 1>>>((" + type + "*)p);";
+  const TranslationUnit unit = parse_cuda(code + "}");
+  std::map<std::string, int> kept;
+  for (const Function& each : unit.functions)
+    if (each.name == "k")
+      ++kept[each.parameters.at(0).type];
+  EXPECT_EQ(kept["float *"], 16);
+  EXPECT_EQ(kept["int *"], 0);
+}
+
 } // namespace
 } // namespace reprobe::scan

@@ -96,3 +96,43 @@ __device__ void atomicAdd(float* address, float value, int owner) {
 __global__ void own_function(float* out) { mine::atomicAdd(out, 1.0f, threadIdx.x); }
 
 long integers_on_the_host(std::atomic<long>& total) { return total.fetch_add(3); }
+
+__device__ void add_by_assembly(float* address, float value) {
+  asm volatile("red.global.add.f32 [%0], %1;" ::"l"(address), "f"(value) : "memory"); // expect: float-atomic
+}
+
+__device__ void count_by_assembly(unsigned* address) { asm volatile("red.global.add.u32 [%0], 1;" ::"l"(address) : "memory"); }
+
+// The bits of a half, whose type says so.
+__device__ void add_half(__half* address, __half value) {
+  unsigned* word = (unsigned*)((char*)address - ((size_t)address & 2));
+  unsigned old = *word, assumed;
+  do {
+    assumed = old;
+    const float sum = __half2float(*address) + __half2float(value);
+    old = atomicCAS(word, assumed, (unsigned)sum); // expect: float-atomic
+  } while (assumed != old);
+}
+
+// Dispatch over many types begins with integers.
+template <class T> __device__ void add_any(T* address, T value) {
+  atomicAdd(address, value); // expect: float-atomic
+}
+template <class T, int N> struct Reducer {
+  static __device__ void write(T* address, T value) {
+    if (N % 2 == 0) add_any(address, value); // expect: float-atomic
+  }
+};
+template <class T, int N> __global__ void reduce(const T* x, T* out) {
+  Reducer<T, N>::write(out, x[threadIdx.x]); // expect: float-atomic
+}
+template <class T> void reduce_each(const T* x, T* out) {
+  reduce<T, 0><<<1, 32>>>(x, out), reduce<T, 2><<<1, 32>>>(x, out), reduce<T, 4><<<1, 32>>>(x, out), reduce<T, 6><<<1, 32>>>(x, out);
+  reduce<T, 8><<<1, 32>>>(x, out), reduce<T, 10><<<1, 32>>>(x, out), reduce<T, 12><<<1, 32>>>(x, out);
+}
+void dispatch(void* x, void* out) {
+  reduce_each((const int*)x, (int*)out);
+  reduce_each((const unsigned*)x, (unsigned*)out);
+  reduce_each((const unsigned long long*)x, (unsigned long long*)out);
+  reduce_each((const float*)x, (float*)out);
+}

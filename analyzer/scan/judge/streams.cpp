@@ -1,0 +1,248 @@
+// Family `streams`: the host, or another stream, uses memory while a copy or kernel may still be writing it.
+#include "analyzer/scan/flow/names.h"
+#include "analyzer/scan/judge/context.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace reprobe::scan {
+namespace {
+
+using nlohmann::json;
+
+bool is_listed(const Context& context, const char* kind, const std::string& callee) {
+  const std::string name = last_part(callee);
+  for (const json& row : context.registry.table("streams")) {
+    if (row.at("kind") != kind)
+      continue;
+    const json& names = row.at("names");
+    if (std::any_of(names.begin(), names.end(), [&](const json& n) { return n == name; }))
+      return true;
+    for (const json& part : row.value("parts", json::array()))
+      if (name.find(part.get<std::string>()) != std::string::npos)
+        return true;
+  }
+  return false;
+}
+
+bool contains(const Value& value, const std::string& id) {
+  bool found = false;
+  for_each_value(value, [&](const Value& part) { found = found || part.id == id; });
+  return found;
+}
+
+class Judge {
+public:
+  Judge(const Context& context, Findings& findings) : context_(context), findings_(findings) {}
+
+  void look(const Site& site) {
+    if (site.event->kind != Event::Kind::call)
+      return;
+    if (site.event->launch)
+      look_at_launch(site);
+    else if (last_part(site.event->callee) == "cudaMemcpyAsync")
+      look_at_copy(site);
+    else if (last_part(site.event->callee) == "to")
+      look_at_tensor_copy(site);
+  }
+
+private:
+  bool waits(FunctionRef in, const Event& event, int depth = 0) const {
+    if (event.kind != Event::Kind::call || depth > 4)
+      return false;
+    if (is_listed(context_, "waits", event.callee))
+      return true;
+    for (const FunctionRef& callee : context_.project.callees(in, event))
+      for (const Event& inner : callee.function->events)
+        if (waits(callee, inner, depth + 1))
+          return true;
+    return false;
+  }
+
+  // The first event, or branch, on some path behind `from` for which `use` holds, if nothing on the path
+  // waits.
+  const Event* first_use(FunctionRef in, const Event& from, const std::function<bool(const Event&)>& use,
+                         const std::function<bool(const Value&)>& use_in_condition) const {
+    const Function& function = *in.function;
+    std::set<std::uint32_t> seen;
+    std::vector<std::pair<std::uint32_t, std::size_t>> open;
+    for (const Block& block : function.blocks)
+      if (const auto place = std::find(block.events.begin(), block.events.end(), from.id);
+          place != block.events.end())
+        open.emplace_back(block.id, place - block.events.begin() + 1);
+    while (!open.empty()) {
+      auto [id, next] = open.back();
+      open.pop_back();
+      const Block& block = function.blocks[id];
+      bool stopped = false;
+      const Event* last = &from;
+      for (; next < block.events.size() && !stopped; ++next) {
+        const Event& event = function.events[block.events[next]];
+        stopped = waits(in, event);
+        if (!stopped && use(event))
+          return &event;
+        last = &event;
+      }
+      if (stopped)
+        continue;
+      for (const Edge& edge : block.successors) {
+        if (edge.condition && use_in_condition(*edge.condition))
+          return last;
+        if (edge.block < function.blocks.size() && seen.insert(edge.block).second)
+          open.emplace_back(edge.block, 0);
+      }
+    }
+    return nullptr;
+  }
+
+  bool is_given_to(const char* kind, const std::string& id) const {
+    for (const FunctionRef& ref : context_.project.functions())
+      for (const Event& event : ref.function->events)
+        if (event.kind == Event::Kind::call && !event.arguments.empty() &&
+            is_listed(context_, kind, event.callee) && contains(event.arguments[0], id))
+          return true;
+    return false;
+  }
+
+  void add(const Site& site, std::string message, const Event* use) {
+    Draft draft;
+    draft.site = {site.in, use};
+    draft.message = std::move(message);
+    draft.fix = findings_.rule().fix;
+    draft.devices = {"cuda"};
+    draft.notes.emplace_back(site, "this is still under way");
+    findings_.add(std::move(draft));
+  }
+
+  // Copies into pageable memory return when they are done; into pinned memory they do not wait.
+  void look_at_copy(const Site& site) {
+    const Event& copy = *site.event;
+    if (copy.arguments.size() < 4 || last_part(copy.arguments[3].text) != "cudaMemcpyDeviceToHost")
+      return;
+    const Value* target = root_variable(*site.in.function, copy.arguments[0]);
+    if (!target || target->id.empty() || !is_given_to("pinned", target->id))
+      return;
+    const std::string id = target->id;
+    const auto reads = [&](const Value& value) { return contains(value, id); };
+    const Event* use = first_use(
+        site.in, copy,
+        [&](const Event& event) {
+          const std::string name = last_part(event.callee);
+          if (event.launch || name.starts_with("cuda") || event.kind == Event::Kind::destroy ||
+              event.variable_id == id)
+            return false;
+          return std::any_of(event.arguments.begin(), event.arguments.end(), reads);
+        },
+        reads);
+    if (use)
+      add(site,
+          fmt::format("the host reads `{}` while cudaMemcpyAsync may still be writing it",
+                      last_part(target->text)),
+          use);
+  }
+
+  static bool is_to_host(const Context& context, const Site& site) {
+    bool found = false;
+    for (const Value& argument : site.event->arguments)
+      walk(context.project, site.in, argument, {.results = false}, [&](const Visit& visit) {
+        const std::string name = last_part(visit.value->text);
+        found = found || name == "kCPU" || (visit.value->kind == Value::Kind::enumerator && name == "CPU") ||
+                (visit.value->kind == Value::Kind::string && name == "cpu");
+        return !found;
+      });
+    return found;
+  }
+
+  void look_at_tensor_copy(const Site& site) {
+    const Event& copy = *site.event;
+    const auto flag = std::find_if(copy.arguments.begin(), copy.arguments.end(), [](const Value& argument) {
+      return argument.kind == Value::Kind::boolean;
+    });
+    if (flag == copy.arguments.end() || flag->integer == 0 || copy.callee != "at::Tensor::to" ||
+        !is_to_host(context_, site))
+      return;
+    std::string id, name;
+    for (const Event& event : site.in.function->events)
+      if (event.kind == Event::Kind::declare && event.arguments.size() == 1 &&
+          event.arguments[0].kind == Value::Kind::call && event.arguments[0].event == copy.id)
+        id = event.variable_id, name = last_part(event.variable);
+    if (id.empty())
+      return;
+    const Event* use = first_use(
+        site.in, copy,
+        [&](const Event& event) {
+          if (event.kind != Event::Kind::call || !event.receiver ||
+              !is_listed(context_, "reads", event.callee))
+            return false;
+          const Value* root = root_variable(*site.in.function, *event.receiver);
+          return root && root->id == id;
+        },
+        [](const Value&) { return false; });
+    if (use)
+      add(site, fmt::format("the host reads `{}` while the non-blocking copy may still be writing it", name),
+          use);
+  }
+
+  static const Value* stream_of(const Event& launch) {
+    if (launch.configuration.size() < 4 || launch.configuration[3].kind != Value::Kind::variable)
+      return nullptr;
+    return &launch.configuration[3];
+  }
+
+  static bool may_write(const FunctionRef& kernel, std::size_t index) {
+    const std::string& type = kernel.function->parameters[index].type;
+    return type.ends_with("*") && type.rfind("const ", 0) != 0;
+  }
+
+  // Memory that one kernel writes and the other uses.
+  std::string shared_memory(const Site& a, const Site& b) const {
+    const FunctionRef first = context_.project.definition(a.event->callee_usr, *a.in.unit),
+                      second = context_.project.definition(b.event->callee_usr, *b.in.unit);
+    if (!first || !second)
+      return {};
+    for (std::size_t i = 0; i < std::min(a.event->arguments.size(), first.function->parameters.size()); ++i)
+      for (std::size_t j = 0; j < std::min(b.event->arguments.size(), second.function->parameters.size());
+           ++j) {
+        const Value &x = a.event->arguments[i], &y = b.event->arguments[j];
+        const bool same = x.kind == Value::Kind::variable && y.kind == Value::Kind::variable &&
+                          !x.id.empty() && x.id == y.id;
+        if (same && x.type.ends_with("*") && (may_write(first, i) || may_write(second, j)))
+          return last_part(x.text);
+      }
+    return {};
+  }
+
+  void look_at_launch(const Site& site) {
+    const Value* stream = stream_of(*site.event);
+    if (!stream || stream->id.empty() || !is_given_to("creates", stream->id))
+      return;
+    std::string memory;
+    const Event* use = first_use(
+        site.in, *site.event,
+        [&](const Event& event) {
+          const Value* other = event.launch ? stream_of(event) : nullptr;
+          if (!other || other->id.empty() || other->id == stream->id || !is_given_to("creates", other->id))
+            return false;
+          memory = shared_memory(site, {site.in, &event});
+          return !memory.empty();
+        },
+        [](const Value&) { return false; });
+    if (use)
+      add(site, fmt::format("`{}` is used on two streams, and neither waits for the other", memory), use);
+  }
+
+  const Context& context_;
+  Findings& findings_;
+};
+
+} // namespace
+
+void judge_streams(const Context& context, Findings& findings) {
+  Judge judge(context, findings);
+  for (const FunctionRef& ref : context.project.functions())
+    if (!ref.function->is_kernel && !ref.function->is_device)
+      for (const Event& event : ref.function->events)
+        judge.look({ref, &event});
+}
+
+} // namespace reprobe::scan
