@@ -3,6 +3,7 @@
 #include "analyzer/scan/judge/context.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <regex>
 
@@ -35,8 +36,13 @@ struct Update {
   std::string operand; // type as shown
   bool dependent = false, host = false;
   std::string catalog;
-  const Site* through = nullptr;
+  bool whole = false; // whole numbers are added: exact as long as the sum stays small
 };
+
+bool is_whole(const Value& value) {
+  return value.kind == Value::Kind::integer || is_integer_type(value.type) ||
+         (value.kind == Value::Kind::floating && value.floating == std::floor(value.floating));
+}
 
 std::optional<Update> function_update(const Site& site, const json& row) {
   if (site.event->arguments.empty())
@@ -51,8 +57,9 @@ std::optional<Update> function_update(const Site& site, const json& row) {
     operand = Operand::floating, type = site.event->arguments[value].type;
   if (operand == Operand::other)
     return std::nullopt;
-  return Update{site,   type, operand == Operand::dependent, row.value("host", false), row.at("catalog"),
-                nullptr};
+  const bool whole = site.event->arguments.size() > value && is_whole(site.event->arguments[value]);
+  return Update{site, type, operand == Operand::dependent, row.value("host", false), row.at("catalog"),
+                whole};
 }
 
 // The parameter that a variable of the function points into: `int* bits = (int*)address;`
@@ -120,7 +127,7 @@ std::optional<Update> member_update(const Site& site, const json& row) {
   const std::vector<std::string> arguments = template_arguments_of(event.receiver->type);
   if (arguments.empty() || !is_floating_type(arguments[0]))
     return std::nullopt;
-  return Update{site, arguments[0], false, row.value("host", false), row.at("catalog"), nullptr};
+  return Update{site, arguments[0], false, row.value("host", false), row.at("catalog")};
 }
 
 bool adds_in_assembly(const Event& event, const json& row) {
@@ -143,14 +150,14 @@ std::vector<Update> direct_updates(const Context& context) {
           if (auto update = function_update(site, row))
             updates.push_back(std::move(*update));
         if (row.at("kind") == "compare-and-swap" && swaps_floating(site, row))
-          updates.push_back({site, "floating-point bits", false, false, row.at("catalog"), nullptr});
+          updates.push_back({site, "floating-point bits", false, false, row.at("catalog")});
       }
       for (const json& row : table) {
         if (row.at("kind") == "member")
           if (auto update = member_update(site, row))
             updates.push_back(std::move(*update));
         if (row.at("kind") == "assembly" && event.callee == "asm" && adds_in_assembly(event, row))
-          updates.push_back({site, "floating-point numbers", false, false, row.at("catalog"), nullptr});
+          updates.push_back({site, "floating-point numbers", false, false, row.at("catalog")});
       }
     }
   return updates;
@@ -182,7 +189,7 @@ std::vector<Update> wrapped_updates(const Context& context, const std::vector<Up
           continue;
         if (context.project.definition(caller.event->callee_usr, *caller.in.unit).function != &wrapper)
           continue;
-        next.push_back({caller, update.operand, update.dependent, update.host, update.catalog, nullptr});
+        next.push_back({caller, update.operand, update.dependent, update.host, update.catalog});
       }
     }
     out.insert(out.end(), next.begin(), next.end());
@@ -212,10 +219,12 @@ void judge_atomics(const Context& context, Findings& findings) {
     draft.message = fmt::format(
         "{} adds to {} in the order in which {} arrive, and rounding depends on that order",
         shown_name(*update.site.event), shown_operand(update), update.host ? "host threads" : "GPU threads");
+    if (update.whole)
+      draft.message += ", unless the sum stays a whole number that the type holds exactly";
     draft.fix = findings.rule().fix;
     draft.tags = {update.catalog};
     draft.devices = {update.host ? "cpu" : "cuda"};
-    draft.confidence = update.dependent ? "medium" : findings.rule().confidence;
+    draft.confidence = update.whole ? "low" : update.dependent ? "medium" : findings.rule().confidence;
     if (update.site.in.function->is_kernel)
       draft.kernels.push_back(update.site.in.function->name);
     draft.by_name = !update.site.event->resolved && !update.site.in.function->is_template_pattern;

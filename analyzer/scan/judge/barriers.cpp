@@ -167,7 +167,7 @@ private:
     for (const Value* index : access.indices) {
       const Spread one = kernel_.spread(*index);
       out.dimensions |= one.dimensions;
-      out.memory |= one.memory, out.shared |= one.shared, out.opaque |= one.opaque;
+      out.memory |= one.memory, out.shared |= one.shared, out.opaque |= one.opaque || one.unknown;
     }
     return out;
   }

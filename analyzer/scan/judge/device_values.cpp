@@ -62,7 +62,8 @@ bool is_contended(const Kernel& kernel, const Site& ticket) {
     return true;
   const Value& counter = ticket.event->receiver ? *ticket.event->receiver : ticket.event->arguments[0];
   Spread spread = kernel.spread(counter);
-  const bool one_each = (spread.dimensions & kThreadDimensions) && !spread.memory && !spread.opaque;
+  const bool one_each =
+      (spread.dimensions & kThreadDimensions) && !spread.memory && !spread.opaque && !spread.unknown;
   return !one_each;
 }
 

@@ -157,6 +157,8 @@ void Kernel::add(const Value& value, Walk& walk, Spread& out, int depth) const {
       return add_operands(value.operands[0], walk, out, depth);
     return add_operands(value, walk, out, depth);
   case Value::Kind::unknown:
+    out.unknown = true;
+    return;
   case Value::Kind::lambda:
     out.opaque = true;
     return;
@@ -210,7 +212,7 @@ void Kernel::add_variable(const Value& variable, Walk& walk, Spread& out, int de
   }
   const bool parameter = parameter_index(*walk.in.function, variable.id) >= 0;
   if (!defined && !parameter && !is_local_array(variable.id))
-    out.opaque = true; // given by reference, or global
+    out.unknown = true; // given by reference, global, or defined by what is missing here
   if (parameter && !walk.in.function->is_kernel && walk.in == ref_)
     out.opaque = true;
   const auto gives_away = [&](const Value& argument) { // f(&variable) may write it
@@ -240,10 +242,7 @@ void Kernel::add_call(FunctionRef in, const Event& event, Walk& walk, Spread& ou
   const bool known = event.kind == Event::Kind::construct ||
                      is_device_function(context_, "pure", event.callee) ||
                      is_device_function(context_, "load", event.callee) || !returned.empty();
-  if (!known) {
-    out.opaque = true;
-    return;
-  }
+  out.opaque |= !known;
   if (event.receiver)
     add(*event.receiver, walk, out, depth + 1);
   for (const Value& argument : event.arguments)
@@ -283,7 +282,9 @@ Dimensions Kernel::pinned_by(const Guard& guard, int depth) const {
            pinned_by({&condition.operands[1], true}, depth + 1);
   const auto own = [&](const Value& side) {
     const Spread spread = this->spread(side);
-    return spread.opaque ? kAllDimensions : spread.memory || spread.shared ? 0 : spread.dimensions;
+    return spread.opaque || spread.unknown  ? kAllDimensions
+           : spread.memory || spread.shared ? 0
+                                            : spread.dimensions;
   };
   if (condition.kind == Value::Kind::compound && condition.operands.size() == 2) {
     const bool equal = (condition.text == "==" && guard.when) || (condition.text == "!=" && !guard.when);
@@ -293,7 +294,8 @@ Dimensions Kernel::pinned_by(const Guard& guard, int depth) const {
     const bool below_one = condition.text == "<" && guard.when && is_one(condition.operands[1]);
     if (equal || below_one)
       return own(condition.operands[0]) | own(condition.operands[1]);
-    return spread(condition).opaque ? kAllDimensions : 0;
+    const Spread whole = spread(condition);
+    return whole.opaque ? kAllDimensions : 0;
   }
   if (condition.kind == Value::Kind::variable && !condition.id.empty()) {
     const std::vector<Site> definitions = context_.project.definitions(condition.id, ref_);

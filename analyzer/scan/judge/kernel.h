@@ -18,6 +18,7 @@ struct Spread {
   bool memory = false;       // a value loaded from memory
   bool shared = false;       // a value of a __shared__ variable
   bool opaque = false;       // something that is not followed: a foreign call, an array of the thread's own
+  bool unknown = false;      // a variable of which nothing is known, such as a macro that a build would define
   bool is_own() const {
     return dimensions != 0 && !opaque && !shared;
   } ///< surely another value in other threads

@@ -23,6 +23,11 @@ struct Race {
   std::string what, confidence;
 };
 
+// Thread indices may be in it that cannot be seen.
+bool is_uncertain(const Spread& spread) {
+  return spread.opaque || spread.unknown;
+}
+
 std::string shown(const Value& value) {
   return value.source.empty() ? "the element" : "`" + value.source + "`";
 }
@@ -52,7 +57,7 @@ std::optional<Race> missing_direction(const Kernel& kernel, const Store& store) 
   const bool found_in_memory = address.memory && store.address->kind == Value::Kind::compound &&
                                std::any_of(store.address->operands.begin(), store.address->operands.end(),
                                            [&](const Value& part) { return kernel.spread(part).memory; });
-  if (address.opaque || found_in_memory)
+  if (is_uncertain(address) || found_in_memory)
     return std::nullopt;
   const Spread stored = store.stored ? kernel.spread(*store.stored) : Spread{};
   Dimensions differs = stored.opaque || stored.shared ? 0 : stored.dimensions;
@@ -69,17 +74,30 @@ std::optional<Race> missing_direction(const Kernel& kernel, const Store& store) 
               "medium"};
 }
 
-// Variables that hold what was loaded from memory and occur in an expression.
+// Variables that hold what each thread loaded from memory and occur in an expression.
 std::set<std::string> loaded_variables(const Context& context, const Kernel& kernel, const Value& value) {
   std::set<std::string> out;
-  walk(context.project, kernel.ref(), value, {.calls = false, .results = false}, [&](const Visit& visit) {
+  walk(context.project, kernel.ref(), value, {.results = false}, [&](const Visit& visit) {
     const Value& v = *visit.value;
-    if (v.kind == Value::Kind::variable && v.operands.empty() && !v.id.empty() && !v.type.ends_with("*") &&
-        kernel.spread(v).memory)
+    if (v.kind != Value::Kind::variable || !v.operands.empty() || v.id.empty() || v.type.ends_with("*"))
+      return true;
+    const Spread spread = kernel.spread(v);
+    if (spread.memory && spread.dimensions != 0)
       out.insert(v.id);
     return true;
   });
   return out;
+}
+
+// A place that an atomic gave to one thread alone.
+bool is_drawn(const Context& context, const Kernel& kernel, const Value& address) {
+  bool drawn = false;
+  walk(context.project, kernel.ref(), address, {}, [&](const Visit& visit) {
+    const std::string name = visit.event ? last_part(visit.event->callee) : "";
+    drawn = drawn || name.starts_with("atomic") || name.starts_with("fetch_");
+    return !drawn;
+  });
+  return drawn;
 }
 
 bool overlap(const std::set<std::string>& a, const std::set<std::string>& b) {
@@ -93,18 +111,19 @@ bool is_equality(const Guard& guard) {
 }
 
 std::optional<Race> tie(const Context& context, const Kernel& kernel, const Store& store) {
-  if (!store.stored || store.update)
+  if (!store.stored || store.update || !kernel.spread(*store.stored).is_own())
     return std::nullopt;
-  const Spread stored = kernel.spread(*store.stored);
   const std::set<std::string> indices = loaded_variables(context, kernel, *store.address);
-  if (indices.empty() || stored.memory || !stored.is_own() || kernel.spread(*store.address).opaque)
+  if (indices.empty() || is_drawn(context, kernel, *store.address))
     return std::nullopt;
+  const auto text = [&](const Value& value) { return canonical(context.project, kernel.ref(), value); };
   for (const Guard& guard : kernel.guards(*store.event)) {
     if (!is_equality(guard))
       continue;
-    const Spread left = kernel.spread(guard.condition->operands[0]),
-                 right = kernel.spread(guard.condition->operands[1]);
-    if (left.memory && right.memory && overlap(indices, loaded_variables(context, kernel, *guard.condition)))
+    const Value &left = guard.condition->operands[0], &right = guard.condition->operands[1];
+    const std::string stored = text(*store.stored); // what is compared is the same for all that get here
+    if (kernel.spread(left).memory && kernel.spread(right).memory && stored != text(left) &&
+        stored != text(right) && overlap(indices, loaded_variables(context, kernel, *guard.condition)))
       return Race{fmt::format("several threads can satisfy the condition for one {}, and the last one wins",
                               shown(*store.address)),
                   "high"};
@@ -112,7 +131,7 @@ std::optional<Race> tie(const Context& context, const Kernel& kernel, const Stor
   return std::nullopt;
 }
 
-// The darknet way: an atomic minimum decides, a plain store beside it remembers who.
+// An atomic minimum decides, a plain store beside it remembers who.
 std::optional<Race> beside_an_atomic(const Context& context, const Kernel& kernel, const Store& store) {
   if (!store.stored || store.update || !kernel.spread(*store.stored).is_own())
     return std::nullopt;
@@ -124,7 +143,8 @@ std::optional<Race> beside_an_atomic(const Context& context, const Kernel& kerne
       return !by_extreme;
     });
     const Spread address = kernel.spread(*store.address);
-    if (by_extreme && !address.opaque && (kernel.spread(*store.stored).dimensions & ~address.dimensions))
+    if (by_extreme && !is_uncertain(address) &&
+        (kernel.spread(*store.stored).dimensions & ~address.dimensions))
       return Race{
           fmt::format(
               "{} is written after an atomic that decides who writes it: a thread that lost meanwhile may "
@@ -136,7 +156,7 @@ std::optional<Race> beside_an_atomic(const Context& context, const Kernel& kerne
 }
 
 std::optional<Race> repeated_index(const Context& context, const Kernel& kernel, const Store& store) {
-  if (!store.stored || !kernel.spread(*store.stored).is_own() || kernel.spread(*store.address).opaque)
+  if (!store.stored || !kernel.spread(*store.stored).is_own() || is_drawn(context, kernel, *store.address))
     return std::nullopt;
   const std::set<std::string> indices = loaded_variables(context, kernel, *store.address);
   if (indices.empty() || (kernel.pinned(*store.event) & kThreadDimensions))
@@ -178,9 +198,9 @@ bool shares_generator(const Context& context, const Kernel& kernel, const Event&
   const bool address = state.kind == Value::Kind::variable ? state.type.ends_with("*")
                                                            : state.text == "&" || state.text == "+";
   const Spread spread = kernel.spread(state);
-  return address && root && (root->type.ends_with("*") || kernel.is_shared(root->id)) && !spread.opaque &&
-         !(spread.dimensions & kThreadDimensions) && !(kernel.pinned(event) & kThreadDimensions) &&
-         uses_threads(kernel);
+  return address && root && (root->type.ends_with("*") || kernel.is_shared(root->id)) &&
+         !is_uncertain(spread) && !(spread.dimensions & kThreadDimensions) &&
+         !(kernel.pinned(event) & kThreadDimensions) && uses_threads(kernel);
 }
 
 void add(const Kernel& kernel, const Event& event, Race race, Findings& findings) {

@@ -23,6 +23,25 @@ __global__ void position_of_maximum(const float* x, const long* group, const flo
   }
 }
 
+struct Info {
+  const long* data;
+  int sizes[4], strides[4];
+};
+__device__ int offset_of(int i, const Info& info) {
+  int offset = 0;
+  for (int d = 3; d >= 0; --d) offset += i % info.sizes[d] * info.strides[d], i /= info.sizes[d];
+  return offset;
+}
+
+__global__ void position_through_a_layout(const float* x, const Info info, const float* best, long* position, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x, width = info.sizes[3];
+  if (i >= n) return;
+  const long g = info.data[offset_of(i, info)];
+  const int place = i / width * 64 + g;
+  const float most = __ldg(best + place);
+  if (x[i] == most) position[place] = i % width; // expect: kernel-race
+}
+
 __global__ void repeated(const float* x, const int* bin, int* counts, float* sample) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   const int b = bin[i];
@@ -30,11 +49,15 @@ __global__ void repeated(const float* x, const int* bin, int* counts, float* sam
   sample[b] = x[i]; // expect: kernel-race
 }
 
+__device__ void choose(int& step) { step = blockDim.x; }
+
 __global__ void lowest(const float* x, int* where, int n) {
   __shared__ int least, index;
+  int step;
+  choose(step);
   if (threadIdx.x == 0) least = 1000000, index = -1;
   __syncthreads();
-  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+  for (int i = threadIdx.x; i < n; i += step) {
     const int mine = x[i] * 1000000;
     const int before = atomicMin(&least, mine);
     if (mine < before) index = i; // expect: kernel-race
@@ -123,6 +146,12 @@ __global__ void boundaries(const int* keys, int* start, int n) {
   if (i >= n) return;
   const int key = keys[i];
   if (i == 0 || keys[i - 1] != key) start[key] = i;
+}
+
+__global__ void value_that_is_compared(const float* x, const int* group, const float* best, float* copy) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int g = group[i];
+  if (x[i] == best[g]) copy[g] = x[i];
 }
 
 __global__ void compacted(const float* x, float* y, int* count) {
