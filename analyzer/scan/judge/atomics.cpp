@@ -37,6 +37,7 @@ struct Update {
   bool dependent = false, host = false;
   std::string catalog;
   bool whole = false; // whole numbers are added: exact as long as the sum stays small
+  int address = 0;    // the argument that names the memory; -1: the object
 };
 
 bool is_whole(const Value& value) {
@@ -127,7 +128,7 @@ std::optional<Update> member_update(const Site& site, const json& row) {
   const std::vector<std::string> arguments = template_arguments_of(event.receiver->type);
   if (arguments.empty() || !is_floating_type(arguments[0]))
     return std::nullopt;
-  return Update{site, arguments[0], false, row.value("host", false), row.at("catalog")};
+  return Update{site, arguments[0], false, row.value("host", false), row.at("catalog"), false, -1};
 }
 
 bool adds_in_assembly(const Event& event, const json& row) {
@@ -157,7 +158,7 @@ std::vector<Update> direct_updates(const Context& context) {
           if (auto update = member_update(site, row))
             updates.push_back(std::move(*update));
         if (row.at("kind") == "assembly" && event.callee == "asm" && adds_in_assembly(event, row))
-          updates.push_back({site, "floating-point numbers", false, false, row.at("catalog")});
+          updates.push_back({site, "floating-point numbers", false, false, row.at("catalog"), false, 1});
       }
     }
   return updates;
@@ -166,10 +167,11 @@ std::vector<Update> direct_updates(const Context& context) {
 // The parameter whose memory an update changes, or -1.
 int updated_parameter(const Update& update) {
   const Event& event = *update.site.event;
-  const Value* address = event.receiver            ? &*event.receiver
-                         : event.arguments.empty() ? nullptr
-                                                   : &event.arguments[0];
-  return address ? parameter_below(*update.site.in.function, *address) : -1;
+  if (update.address < 0)
+    return event.receiver ? parameter_below(*update.site.in.function, *event.receiver) : -1;
+  const auto index = static_cast<std::size_t>(update.address);
+  return index < event.arguments.size() ? parameter_below(*update.site.in.function, event.arguments[index])
+                                        : -1;
 }
 
 // Calls of device functions that do nothing but update what they are given: the call is where the order is
@@ -189,7 +191,8 @@ std::vector<Update> wrapped_updates(const Context& context, const std::vector<Up
           continue;
         if (context.project.definition(caller.event->callee_usr, *caller.in.unit).function != &wrapper)
           continue;
-        next.push_back({caller, update.operand, update.dependent, update.host, update.catalog});
+        next.push_back({caller, update.operand, update.dependent, update.host, update.catalog, false,
+                        updated_parameter(update)});
       }
     }
     out.insert(out.end(), next.begin(), next.end());

@@ -71,14 +71,15 @@ bool reads(const Value& value, const std::string& source) {
   return found;
 }
 
-std::set<std::uint32_t> reachable_without(const Function& function, const Edge* removed) {
-  std::set<std::uint32_t> seen;
+std::vector<bool> reachable_without(const Function& function, const Edge* removed) {
+  std::vector<bool> seen(function.blocks.size(), false);
   std::vector<std::uint32_t> open = {function.entry};
   while (!open.empty()) {
     const std::uint32_t id = open.back();
     open.pop_back();
-    if (id >= function.blocks.size() || !seen.insert(id).second)
+    if (id >= seen.size() || seen[id])
       continue;
+    seen[id] = true;
     for (const Edge& edge : function.blocks[id].successors)
       if (&edge != removed)
         open.push_back(edge.block);
@@ -123,11 +124,13 @@ Kernel::Kernel(const Context& context, FunctionRef ref) : context_(context), ref
 }
 
 Spread Kernel::spread(const Value& value) const {
+  if (const auto known = spreads_.find(&value); known != spreads_.end())
+    return known->second;
   Spread out;
   Walk walk;
   walk.in = ref_;
   add(value, walk, out, 0);
-  return out;
+  return spreads_[&value] = out;
 }
 
 void Kernel::add(const Value& value, Walk& walk, Spread& out, int depth) const {
@@ -258,17 +261,30 @@ const Block* Kernel::block_of(const Event& event) const {
   return found == blocks_.end() ? nullptr : &ref_.function->blocks[found->second];
 }
 
-std::vector<Guard> Kernel::guards(const Event& event) const {
-  std::vector<Guard> out;
+const std::vector<Guard>& Kernel::guards(const Event& event) const {
+  static const std::vector<Guard> none;
   const Block* block = block_of(event);
   if (!block || ref_.function->blocks.size() > kMostBlocks)
-    return out;
-  for (const Block& from : ref_.function->blocks)
-    for (const Edge& edge : from.successors)
-      if (edge.condition && edge.label.empty() &&
-          !reachable_without(*ref_.function, &edge).contains(block->id))
-        out.push_back({&*edge.condition, edge.when});
-  return out;
+    return none;
+  if (guards_.empty())
+    find_guards();
+  return guards_[block->id];
+}
+
+// An edge guards the blocks that nothing reaches without it.
+void Kernel::find_guards() const {
+  const std::vector<Block>& blocks = ref_.function->blocks;
+  guards_.resize(blocks.size());
+  const std::vector<bool> reached = reachable_without(*ref_.function, nullptr);
+  for (const Block& from : blocks)
+    for (const Edge& edge : from.successors) {
+      if (!edge.condition || !edge.label.empty())
+        continue;
+      const std::vector<bool> left = reachable_without(*ref_.function, &edge);
+      for (std::size_t id = 0; id < blocks.size(); ++id)
+        if (reached[id] && !left[id])
+          guards_[id].push_back({&*edge.condition, edge.when});
+    }
 }
 
 Dimensions Kernel::pinned_by(const Guard& guard, int depth) const {

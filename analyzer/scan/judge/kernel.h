@@ -18,7 +18,7 @@ struct Spread {
   bool memory = false;       // a value loaded from memory
   bool shared = false;       // a value of a __shared__ variable
   bool opaque = false;       // something that is not followed: a foreign call, an array of the thread's own
-  bool unknown = false;      // a variable of which nothing is known, such as a macro that a build would define
+  bool unknown = false; // a variable of which nothing is known, such as a macro that a build would define
   bool is_own() const {
     return dimensions != 0 && !opaque && !shared;
   } ///< surely another value in other threads
@@ -46,7 +46,7 @@ public:
 
   FunctionRef ref() const { return ref_; }
   Spread spread(const Value&) const;
-  std::vector<Guard> guards(const Event&) const;
+  const std::vector<Guard>& guards(const Event&) const;
   /// Directions in which one thread alone gets to the event: `if (threadIdx.x == 0)`. All, where that cannot
   /// be told.
   Dimensions pinned(const Event&) const;
@@ -72,6 +72,9 @@ private:
   FunctionRef ref_;
   std::set<std::string> shared_, arrays_;
   std::map<std::uint32_t, std::uint32_t> blocks_; // of events
+  void find_guards() const;
+  mutable std::vector<std::vector<Guard>> guards_; // by block, found when first asked for
+  mutable std::unordered_map<const Value*, Spread> spreads_;
 };
 
 /// Names that the table `device-functions` lists under a kind.

@@ -101,6 +101,10 @@ __device__ void add_by_assembly(float* address, float value) {
   asm volatile("red.global.add.f32 [%0], %1;" ::"l"(address), "f"(value) : "memory"); // expect: float-atomic
 }
 
+__global__ void through_assembly(const float* x, float* out) {
+  add_by_assembly(out, x[threadIdx.x]); // expect: float-atomic
+}
+
 __device__ void count_by_assembly(unsigned* address) { asm volatile("red.global.add.u32 [%0], 1;" ::"l"(address) : "memory"); }
 
 // The bits of a half, whose type says so.
@@ -135,4 +139,21 @@ void dispatch(void* x, void* out) {
   reduce_each((const unsigned*)x, (unsigned*)out);
   reduce_each((const unsigned long long*)x, (unsigned long long*)out);
   reduce_each((const float*)x, (float*)out);
+}
+
+// A functor, and the address not the first argument.
+struct Multiply {
+  __device__ void operator()(float value, float* address) const {
+    int *bits = (int*)address, old = *bits, assumed;
+    do {
+      assumed = old;
+      old = atomicCAS(bits, assumed, __float_as_int(value * __int_as_float(assumed))); // expect: float-atomic
+    } while (assumed != old);
+  }
+};
+__device__ void multiply_by(float* address, float value) {
+  Multiply()(value, address); // expect: float-atomic
+}
+__global__ void product(const float* x, float* out) {
+  multiply_by(out, x[threadIdx.x]); // expect: float-atomic
 }
