@@ -176,6 +176,21 @@ bool constants_at_least(const Context& context, const Site& site, const json& co
   return true;
 }
 
+// `f(&x); … if (x > limit)`
+bool is_compared(const Site& site, std::size_t index) {
+  if (index >= site.event->arguments.size())
+    return false;
+  const Value* variable = root_variable(*site.in.function, site.event->arguments[index]);
+  bool found = false;
+  for (const Block& block : site.in.function->blocks)
+    for (const Edge& edge : block.successors)
+      if (edge.condition && variable)
+        for_each_value(*edge.condition, [&](const Value& part) {
+          found = found || (!part.id.empty() && part.id == variable->id);
+        });
+  return found;
+}
+
 bool is_floating(const Site& site, const json& condition) {
   const std::vector<Value>& arguments = site.event->arguments;
   if (!condition.contains("arguments"))
@@ -222,6 +237,8 @@ const std::map<std::string, Test, std::less<>> kTests = {
      [](const Context& context, const Site& site, const json& condition) {
        return nearby_mentions(context, site.in, condition.at("any"));
      }},
+    {"compared", [](const Context&, const Site& site,
+                    const json& condition) { return is_compared(site, condition.at("index")); }},
     {"called", is_called},
     {"environment",
      [](const Context& context, const Site& site, const json& condition) {

@@ -27,3 +27,9 @@ void report() {
   cudaMemGetInfo(&free, &total);
   std::printf("%lu of %lu bytes free\n", free, total);
 }
+
+int asked_and_forgotten(void* handle) {
+  unsigned long free = 0, total = 0;
+  cudaMemGetInfo(&free, &total);
+  return budget(handle, 1 << 20);
+}
