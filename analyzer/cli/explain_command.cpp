@@ -41,15 +41,27 @@ std::vector<const json*> rows_for_alert(const std::string& kernel) {
   return rows;
 }
 
+// Operators first: they are what people ask for.
 std::vector<const json*> rows_for_word(const std::string& word) {
+  const rules::Registry& registry = rules::Registry::builtin();
+  std::vector<std::string> tables = registry.table_names();
+  std::stable_partition(tables.begin(), tables.end(), [](const std::string& table) { return table == "operators"; });
   std::vector<const json*> rows;
-  for (const json& row : rules::Registry::builtin().table("operators"))
-    if (mentions(row, word)) rows.push_back(&row);
+  for (const std::string& table : tables)
+    for (const json& row : registry.table(table))
+      if (mentions(row, word)) rows.push_back(&row);
   return rows;
 }
 
+// What a row is about, in the words of its table.
+std::string heading_of(const json& row) {
+  for (const char* key : {"operator", "knob", "symbols", "names", "types", "members", "generator"})
+    if (const std::string text = text_in(row, key); !text.empty()) return text;
+  return row.dump();
+}
+
 void print_row(const json& row) {
-  fmt::print("## {}\n\n", text_in(row, "operator"));
+  fmt::print("## {}\n\n", heading_of(row));
   for (const auto& [key, value] : row.items())
     if (key != "operator") fmt::print("- {}: {}\n", key, value.is_object() ? value.dump() : text_in(row, key.c_str()));
   fmt::print("\n");

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   reprobe::cli::add_report_command(app, exit_code);
   reprobe::cli::add_explain_command(app, exit_code);
   reprobe::cli::add_env_command(app, exit_code);
+  reprobe::cli::add_completion_command(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -21,8 +21,7 @@ struct Inputs {
   std::vector<report::Measurements> measurements;
 };
 
-std::string schema_of(const std::string& text, const std::string& origin) {
-  const report::Json document = report::parse_json(text, origin);
+std::string schema_of(const report::Json& document, const std::string& origin) {
   if (!document.is_object() || !document.contains("schema") || !document["schema"].is_string())
     throw Error("is neither findings nor measurements", origin, "it has no \"schema\"",
                 "give what `reprobe scan -o` and `reprobe run -o` wrote");
@@ -32,19 +31,19 @@ std::string schema_of(const std::string& text, const std::string& origin) {
 Inputs read_inputs(const std::vector<std::string>& paths) {
   Inputs inputs;
   for (const std::string& path : paths) {
-    const std::string text = report::read_file(path);
-    const std::string schema = schema_of(text, path);
-    if (schema.starts_with("reprobe-measurements/")) {
-      inputs.measurements.push_back(report::measurements_from_json(text, path));
+    const report::Json document = report::parse_json(report::read_file(path), path);
+    if (schema_of(document, path).starts_with("reprobe-measurements/")) {
+      inputs.measurements.push_back(report::measurements_from_document(document, path));
       continue;
     }
-    report::Findings findings = report::findings_from_json(text, path);
+    report::Findings findings = report::findings_from_document(document, path);
     if (!inputs.findings) {
       inputs.findings = std::move(findings);
       continue;
     }
     const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
     append(inputs.findings->findings, findings.findings);
+    append(inputs.findings->suppressed, findings.suppressed);
     append(inputs.findings->examined, findings.examined);
     inputs.findings->complete = inputs.findings->complete && findings.complete;
   }

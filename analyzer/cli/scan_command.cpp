@@ -1,6 +1,8 @@
-// `reprobe scan`: static findings. Options are in scan_options, what is written in scan_output.
+// `reprobe scan`: static findings. Its topics have files of their own: scan_options, scan_config,
+// finding_filters, scan_baseline, scan_output.
 #include "analyzer/cli/commands.h"
-#include "analyzer/cli/config.h"
+#include "analyzer/cli/scan_baseline.h"
+#include "analyzer/cli/scan_config.h"
 #include "analyzer/cli/scan_options.h"
 #include "analyzer/cli/scan_output.h"
 #include "rules/error.h"
@@ -11,48 +13,59 @@
 namespace reprobe::cli {
 namespace {
 
-void list_rules() {
+void list_rules(const std::vector<std::string>& globs) {
   for (const rules::Rule& rule : rules::Registry::builtin().rules())
-    fmt::print("{:30} {}\n", rule.id, rule.title);
+    if (scan::is_selected(rule, globs))
+      fmt::print("{:30} {}\n", rule.id, rule.title);
 }
 
 void check_rule_globs(const std::vector<std::string>& globs) {
   const rules::Registry& registry = rules::Registry::builtin();
-  for (const std::string& glob : globs) {
+  for (const std::string& given : globs) {
+    const std::string glob = given.substr(given.starts_with('-'));
     if (glob.find_first_of("*?[") != std::string::npos || registry.find(glob))
       continue;
-    const std::vector<std::string> near = registry.nearest(glob, 1);
+    const std::vector<std::string> near = registry.nearest_rules(glob, 1);
     throw Error("no such rule", glob, "",
                 near.empty() ? "see --list-rules" : "did you mean " + near.front() + "?");
   }
 }
 
-Config read_config(const ScanArguments& arguments) {
-  std::filesystem::path path = arguments.config;
-  if (path.empty()) {
-    const auto found = find_config(arguments.options.paths.empty() ? "." : arguments.options.paths.front());
-    if (!found)
-      return {};
-    path = *found;
-  }
-  return parse_config(report::read_file(path), path, rules::Registry::builtin());
+void accept_baseline(const ScanArguments& arguments, ScanConfig& config, ScanBaseline& baseline,
+                     report::Findings& findings) {
+  baseline.accept(findings, [&](const std::string& id, const std::string& file) {
+    const rules::Rule* rule = config.registry().find(id);
+    return rule && scan::is_selected(*rule, arguments.options.rules) &&
+           config.severity(*rule, findings.root / file) != "off";
+  });
 }
 
 int run_scan(ScanArguments& arguments) {
+  check_rule_globs(arguments.options.rules);
+  check_rule_globs(arguments.filters.errors);
   if (arguments.list_rules) {
-    list_rules();
+    list_rules(arguments.options.rules);
     return 0;
   }
-  check_rule_globs(arguments.options.rules);
-  const Config config = read_config(arguments);
-  if (config.stage && !arguments.stage_given)
-    arguments.options.stage = *config.stage;
-  report::Findings findings = scan::scan(arguments.options, rules::Registry::builtin());
+  if (arguments.config.verify || arguments.config.dump)
+    return show_config(arguments);
+  ScanConfig config(arguments);
+  ScanBaseline baseline(arguments.baseline, config.baseline());
+  std::map<std::string, std::chrono::nanoseconds> rule_times;
+  if (arguments.output.profile)
+    arguments.options.rule_times = &rule_times;
+  report::Findings findings = scan::scan(arguments.options, config.registry());
   if (arguments.options.facts_only)
     return 0;
-  apply_config(config, findings);
-  write_outputs(findings, arguments.output);
-  print_summary(findings, arguments);
+  for (const std::string& remark : config.remarks())
+    findings.remarks.push_back(remark);
+  accept_baseline(arguments, config, baseline, findings);
+  const Filtered filtered = apply(arguments.filters, findings);
+  baseline.save(findings);
+  write_outputs(findings, arguments);
+  print_summary(findings, filtered, baseline.result(), arguments);
+  if (arguments.output.profile)
+    print_profile(rule_times);
   return exit_code_of(findings, arguments);
 }
 
@@ -64,6 +77,8 @@ void add_scan_command(CLI::App& app, int& exit_code) {
       app.add_subcommand("scan", "find nondeterminism, missing seeds and conflicting flags in source code");
   add_input_options(*command, *arguments);
   add_rule_options(*command, *arguments);
+  add_filter_options(*command, *arguments);
+  add_baseline_options(*command, *arguments);
   add_output_options(*command, *arguments);
   command->callback([arguments, &exit_code] { exit_code = run_scan(*arguments); });
 }

@@ -1,4 +1,4 @@
-// Files in and out, and what text from other people's programs needs before it is shown.
+// Files in and out.
 #include "analyzer/report/findings.h"
 #include "analyzer/report/json_access.h"
 
@@ -91,37 +91,15 @@ Json parse_json(const std::string& text, const std::string& origin) {
   }
 }
 
-Json parse_json(const std::string& text, const std::string& origin, const std::string& schema) {
-  Json document = parse_json(text, origin);
+void check_schema(const Json& document, const std::string& origin, const std::string& schema) {
   const auto found = document.is_object() ? document.find("schema") : document.end();
   const std::string actual = document.is_object() && found != document.end() && found->is_string() ? found->get<std::string>() : "";
   if (actual != schema)
     throw Error("has another schema", origin, "expected \"" + schema + "\", found \"" + actual + "\"",
                 "make it again with this version of reprobe");
-  return document;
 }
 
-std::string dump(const Json& document) { return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
-std::string printable(const std::string& text) {
-  // Control characters could rewrite the terminal; bidirectional overrides could make a path read as another.
-  static constexpr const char* kHex = "0123456789abcdef";
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool bidirectional = byte == 0xe2 && i + 2 < text.size() &&
-                               ((static_cast<unsigned char>(text[i + 1]) == 0x80 &&
-                                 (static_cast<unsigned char>(text[i + 2]) >= 0xaa && static_cast<unsigned char>(text[i + 2]) <= 0xae)) ||
-                                (static_cast<unsigned char>(text[i + 1]) == 0x81 &&
-                                 (static_cast<unsigned char>(text[i + 2]) >= 0xa6 && static_cast<unsigned char>(text[i + 2]) <= 0xa9)));
-    if (byte < 0x20 || byte == 0x7f || bidirectional) {
-      result += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-    } else {
-      result += text[i];
-    }
-  }
-  return result;
-}
+std::string dump(const Json& document) { return document.dump(1, ' ', true, Json::error_handler_t::replace) + "\n"; }
 
 bool use_color(const std::string& choice, std::FILE* stream) {
   if (choice == "always") return true;

@@ -13,6 +13,7 @@ Json to_object(const SourceRange& source) {
   Json object{{"file", source.file}, {"line", source.line}, {"column", source.column}};
   if (source.end_line) object["end_line"] = source.end_line;
   if (source.end_column) object["end_column"] = source.end_column;
+  put_unless_empty(object, "text", source.text);
   return object;
 }
 
@@ -27,12 +28,18 @@ Json to_object(const Finding& finding) {
   put_unless_empty(object, "tags", finding.tags);
   for (const Note& note : finding.notes)
     object["notes"].push_back({{"source", to_object(note.source)}, {"message", note.message}});
+  put_unless_empty(object, "fingerprint", finding.fingerprint);
+  if (finding.suppression) {
+    Json& suppression = object["suppression"] = Json{{"kind", finding.suppression->kind}};
+    put_unless_empty(suppression, "reason", finding.suppression->reason);
+    if (finding.suppression->source.line) suppression["source"] = to_object(finding.suppression->source);
+  }
   return object;
 }
 
 SourceRange source_from(const JsonReader& reader) {
   return {reader.text("file"), reader.number<std::uint32_t>("line"), reader.number<std::uint32_t>("column", 0),
-          reader.number<std::uint32_t>("end_line", 0), reader.number<std::uint32_t>("end_column", 0)};
+          reader.number<std::uint32_t>("end_line", 0), reader.number<std::uint32_t>("end_column", 0), reader.text("text", "")};
 }
 
 Finding finding_from(const JsonReader& reader) {
@@ -51,6 +58,12 @@ Finding finding_from(const JsonReader& reader) {
   finding.tags = reader.texts("tags");
   for (const JsonReader& note : reader.objects("notes"))
     finding.notes.push_back({source_from(note.object("source")), note.text("message")});
+  finding.fingerprint = reader.text("fingerprint", "");
+  if (reader.has("suppression")) {
+    const JsonReader suppression = reader.object("suppression");
+    finding.suppression = Suppression{suppression.text("kind"), suppression.text("reason", ""), {}};
+    if (suppression.has("source")) finding.suppression->source = source_from(suppression.object("source"));
+  }
   return finding;
 }
 
@@ -63,6 +76,7 @@ std::string to_json(const Findings& findings) {
                 {"findings", Json::array()},
                 {"examined", Json::array()}};
   for (const Finding& finding : findings.findings) document["findings"].push_back(to_object(finding));
+  for (const Finding& finding : findings.suppressed) document["suppressed"].push_back(to_object(finding));
   for (const ExaminedFile& file : findings.examined) {
     Json object{{"file", file.file}, {"status", file.status}};
     put_unless_empty(object, "reason", file.reason);
@@ -74,12 +88,17 @@ std::string to_json(const Findings& findings) {
 }
 
 Findings findings_from_json(const std::string& text, const std::string& origin) {
-  const Json document = parse_json(text, origin, kSchema);
+  return findings_from_document(parse_json(text, origin), origin);
+}
+
+Findings findings_from_document(const Json& document, const std::string& origin) {
+  check_schema(document, origin, kSchema);
   const JsonReader reader(document, origin);
   Findings findings;
   findings.complete = reader.boolean("complete");
   findings.stage = reader.text("stage", "paper");
   for (const JsonReader& finding : reader.objects("findings")) findings.findings.push_back(finding_from(finding));
+  for (const JsonReader& finding : reader.objects("suppressed")) findings.suppressed.push_back(finding_from(finding));
   for (const JsonReader& file : reader.objects("examined"))
     findings.examined.push_back({file.text("file"), file.text("status"), file.text("reason", ""), file.texts("missing_headers")});
   findings.remarks = reader.texts("remarks");

@@ -8,20 +8,7 @@ namespace reprobe::report {
 namespace {
 
 // Everything that comes from the program or its source goes through here.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char character : printable(text)) {
-    switch (character) {
-    case '&': result += "&amp;"; break;
-    case '<': result += "&lt;"; break;
-    case '>': result += "&gt;"; break;
-    case '"': result += "&quot;"; break;
-    case '\'': result += "&#39;"; break;
-    default: result += character;
-    }
-  }
-  return result;
-}
+std::string escaped(const std::string& text) { return escape_markup(printable(text)); }
 
 std::string_view key_of(State state) {
   switch (state) {

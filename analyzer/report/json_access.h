@@ -17,9 +17,9 @@ using Json = nlohmann::ordered_json;
 
 /// Throws Error naming `origin` when the text is no JSON.
 Json parse_json(const std::string& text, const std::string& origin);
-/// Parses and checks the "schema" key. Throws Error.
-Json parse_json(const std::string& text, const std::string& origin, const std::string& schema);
-/// Indented, with invalid UTF-8 replaced: names in other people's programs may hold any byte.
+/// Throws Error when the "schema" key is another.
+void check_schema(const Json& document, const std::string& origin, const std::string& schema);
+/// Indented ASCII, with invalid UTF-8 replaced: names in other people's programs may hold any byte.
 std::string dump(const Json&);
 
 class JsonReader {

@@ -128,7 +128,11 @@ std::string to_json(const Measurements& measurements) {
 }
 
 Measurements measurements_from_json(const std::string& text, const std::string& origin) {
-  const Json document = parse_json(text, origin, kSchema);
+  return measurements_from_document(parse_json(text, origin), origin);
+}
+
+Measurements measurements_from_document(const Json& document, const std::string& origin) {
+  check_schema(document, origin, kSchema);
   const JsonReader reader(document, origin);
   Measurements measurements;
   measurements.complete = reader.boolean("complete");

@@ -53,5 +53,6 @@ struct Measurements {
 
 std::string to_json(const Measurements&);
 Measurements measurements_from_json(const std::string& text, const std::string& origin); // throws reprobe::Error
+Measurements measurements_from_document(const nlohmann::ordered_json&, const std::string& origin);
 
 } // namespace reprobe::report

@@ -1,6 +1,6 @@
-// Text: findings as clang prints diagnostics, and the joined report for a terminal.
-#include "analyzer/report/findings.h"
+// The joined report for a terminal.
 #include "analyzer/report/join.h"
+#include "analyzer/report/palette.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -8,34 +8,14 @@
 namespace reprobe::report {
 namespace {
 
-class Palette {
-public:
-  explicit Palette(bool color) : color_(color) {}
-  std::string bold(const std::string& text) const { return paint("1", text); }
-  std::string faint(const std::string& text) const { return paint("2", text); }
-  std::string severity(const std::string& name) const {
-    return paint(name == "error" ? "1;31" : name == "warning" ? "1;35" : "1;36", name);
-  }
-  std::string state(State state, const std::string& text) const {
-    return paint(state == State::stable ? "1;32" : state == State::not_run ? "1;33" : "1;31", text);
-  }
-
-private:
-  std::string paint(const char* code, const std::string& text) const {
-    return color_ ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
-  }
-  bool color_;
-};
-
-std::string diagnostic(const SourceRange& at, const std::string& kind, const std::string& message, const Palette& palette) {
-  return palette.bold(fmt::format("{}:{}:{}:", printable(at.file), at.line, std::max(at.column, 1u))) + " " + kind + ": " +
-         printable(message);
+const char* color_of(State state) {
+  return state == State::stable ? "1;32" : state == State::not_run ? "1;33" : "1;31";
 }
 
 void append_section(std::string& text, const Report& report, State state, const Palette& palette) {
   const auto count = std::count_if(report.items.begin(), report.items.end(), [&](const Item& item) { return item.state == state; });
   if (count == 0) return;
-  text += palette.state(state, fmt::format("{} ({})", title_of(state), count)) + "\n";
+  text += palette.paint(color_of(state), fmt::format("{} ({})", title_of(state), count)) + "\n";
   constexpr std::size_t kShown = 3; // measurements a finding: the rest is in the JSON
   for (const Item& item : report.items) {
     if (item.state != state) continue;
@@ -63,18 +43,6 @@ void append_section(std::string& text, const Report& report, State state, const 
 }
 
 } // namespace
-
-void print_text(const Findings& findings, std::FILE* out, bool color) {
-  const Palette palette(color);
-  for (const Finding& finding : findings.findings) {
-    fmt::print(out, "{} [{}]\n",
-               diagnostic(finding.source, palette.severity(finding.severity), finding.message, palette),
-               finding.confidence == "high" ? finding.rule : finding.rule + ", " + finding.confidence + " confidence");
-    for (const Note& note : finding.notes)
-      fmt::print(out, "{}\n", diagnostic(note.source, palette.severity("note"), note.message, palette));
-    if (!finding.fix.empty()) fmt::print(out, "    fix: {}\n", printable(finding.fix));
-  }
-}
 
 std::string render_text(const Report& report, const std::vector<Measurements>& all, bool color) {
   const Palette palette(color);

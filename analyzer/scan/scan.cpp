@@ -1,5 +1,6 @@
 #include "analyzer/scan/scan.h"
 
+#include "analyzer/report/sources.h"
 #include "analyzer/scan/driver/project.h"
 #include "analyzer/scan/driver/worker.h"
 #include "analyzer/scan/judge/judge.h"
@@ -36,10 +37,25 @@ private:
 
 void describe_examined(const std::vector<TranslationUnit>& units, report::Findings& findings) {
   for (const TranslationUnit& unit : units) {
+    findings.user_files.insert(unit.main_file);
+    for (const SourceFile& file : unit.files)
+      if (file.user)
+        findings.user_files.insert(file.path);
     findings.examined.push_back({unit.main_file, unit.status, unit.reason, unit.missing_headers});
     if (unit.status == "failed")
       findings.complete = false;
   }
+}
+
+/// The text of each finding's line, and its fingerprint, from the sources as they were parsed.
+void add_source_text(const Project& project, report::Findings& findings) {
+  report::Sources sources(project.root);
+  for (const ParseRequest& request : project.requests)
+    for (const auto& [path, text] : request.virtual_files)
+      if (path == request.main_file)
+        sources.put(path, text);
+  add_lines(findings, sources);
+  add_fingerprints(findings);
 }
 
 } // namespace
@@ -58,9 +74,16 @@ report::Findings scan(const Options& options, const rules::Registry& registry) {
     for (const TranslationUnit& unit : units)
       std::printf("%s\n", to_json(unit).c_str());
   } else {
-    findings = judge(units, registry, options);
+    Options absolute = options;
+    if (options.severity)
+      absolute.severity = [&](const rules::Rule& rule, const std::filesystem::path& file) {
+        return options.severity(rule, project.root / file);
+      };
+    findings = judge(units, registry, absolute);
   }
   findings.stage = options.stage;
+  findings.root = project.root;
+  add_source_text(project, findings);
   describe_examined(units, findings);
   findings.remarks.insert(findings.remarks.begin(), project.remarks.begin(), project.remarks.end());
   return findings;

@@ -293,6 +293,10 @@ private:
   void add_file(const fs::path& file, const Database* database) {
     if (!added_.insert(file).second)
       return;
+    if (options_.excluded && options_.excluded(file)) {
+      ++excluded_;
+      return;
+    }
     std::error_code error;
     if (fs::file_size(file, error) > kLargestSource || error || !std::ifstream(file)) {
       TranslationUnit unit;
@@ -329,6 +333,8 @@ private:
     request.fact_flags = translation.fact_flags;
     add_declarations(tools, translation, request);
     request.command = clang_command(file, translation, tools, options_.extra_arguments);
+    request.command.insert(std::next(request.command.begin()), options_.extra_arguments_before.begin(),
+                           options_.extra_arguments_before.end());
     project_.requests.push_back(std::move(request));
   }
 
@@ -374,6 +380,9 @@ private:
   }
 
   void add_remarks() {
+    if (excluded_)
+      project_.remarks.push_back("skipped " + std::to_string(excluded_) +
+                                 (excluded_ == 1 ? " file" : " files") + " that the configuration excludes");
     if (inferred_)
       project_.remarks.push_back("no compile command for " + std::to_string(inferred_) +
                                  (inferred_ == 1 ? " file" : " files") +
@@ -396,7 +405,7 @@ private:
   std::map<fs::path, std::string> standards_;
   std::set<fs::path> added_;
   std::set<std::string> dropped_, unreadable_;
-  std::size_t inferred_ = 0;
+  std::size_t inferred_ = 0, excluded_ = 0;
   bool has_cuda_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "analyzer/scan/facts/extract.h"
 
 #include "analyzer/scan/facts/lower.h"
+#include "analyzer/scan/facts/suppression_comments.h"
 #include "analyzer/scan/facts/undeclared.h"
 #include "rules/error.h"
 
@@ -44,6 +45,7 @@ struct Parse {
   std::string first_error, fatal; // with file and line
   Undeclared undeclared;          // without them clang drops whole statements, with all that they call
   std::string user_sources;       // text of the user's files, kept if something is undeclared
+  SuppressionComments suppressions;
   bool finished = false;
 };
 
@@ -237,6 +239,7 @@ public:
         context.getSourceManager().getLocForStartOfFile(context.getSourceManager().getMainFileID()));
     instantiate_user_templates();
     describe_unit(context);
+    parse_.suppressions.add_to(unit_, *map_);
     Collector collector(*map_);
     for (Decl* declaration : context.getTranslationUnitDecl()->decls())
       if (map_->is_user(declaration))
@@ -429,6 +432,7 @@ protected:
 
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& compiler, StringRef) override {
     compiler.getPreprocessor().addPPCallbacks(std::make_unique<Includes>(parse_));
+    compiler.getPreprocessor().addCommentHandler(&parse_.suppressions);
     return std::make_unique<Consumer>(compiler, request_, parse_, unit_);
   }
 

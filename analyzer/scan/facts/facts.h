@@ -136,6 +136,12 @@ struct SourceFile {
   bool user = true; // false for system headers and third-party folders
 };
 
+/// A word in a comment that starts with NOLINT, with the rest of its line: "NOLINT(missing-seed): seeded by Python".
+struct SuppressionComment {
+  Position where; // of the word
+  std::string text;
+};
+
 struct TranslationUnit {
   std::string schema = kFactsSchema;
   std::string main_file;
@@ -150,6 +156,7 @@ struct TranslationUnit {
   std::vector<std::string> includes;       // direct includes of user files, as written, without quotes or brackets
   std::vector<SourceFile> files;
   std::vector<Function> functions;
+  std::vector<SuppressionComment> suppressions; // in the user's own files
 };
 
 /// JSON, one document a translation unit. `from_json` throws reprobe::Error on anything it does not understand.

@@ -61,11 +61,17 @@ void fields(Visitor& v, SourceFile& x) {
 }
 
 template <class Visitor>
+void fields(Visitor& v, SuppressionComment& x) {
+  v("at", x.where), v("t", x.text);
+}
+
+template <class Visitor>
 void fields(Visitor& v, TranslationUnit& x) {
   v("main_file", x.main_file), v("language", x.language), v("status", x.status), v("reason", x.reason);
   v("missing_headers", x.missing_headers), v("errors", x.errors), v("flags", x.flags);
   v("libtorch", x.libtorch_version), v("cuda", x.cuda_version), v("inferred_flags", x.inferred_flags);
   v("includes", x.includes), v("files", x.files), v("functions", x.functions);
+  v("suppressions", x.suppressions);
 }
 
 template <class T>
@@ -250,6 +256,8 @@ void check_indices(const TranslationUnit& unit) {
     if (position.file != 0 && position.file >= unit.files.size())
       throw Malformed{path, "no such file"};
   };
+  for (const SuppressionComment& comment : unit.suppressions)
+    check_position(comment.where, "/suppressions");
   for (std::size_t f = 0; f < unit.functions.size(); ++f) {
     const Function& function = unit.functions[f];
     const std::string path = "/functions/" + std::to_string(f);

@@ -171,14 +171,15 @@ std::vector<SymbolIndex::Match> SymbolIndex::find(const Event& event) const {
     if (!known)
       matches.push_back({row, by_name, method});
   };
-  // A function of the user's own is never what the table means, whatever its name.
-  if (event.resolved && !event.external && event.kind != Event::Kind::construct &&
-      event.kind != Event::Kind::destroy)
-    return matches;
+  // A function of the user's own is never what a built-in row means, whatever its name; the project's own rows are
+  // about nothing else.
+  const bool own = event.resolved && !event.external && event.kind != Event::Kind::construct &&
+                   event.kind != Event::Kind::destroy;
   for (const std::string& name : names_of(event)) {
     const auto [first, last] = by_symbol_.equal_range(name);
     for (auto it = first; it != last; ++it)
-      add_match(it->second, false, event.receiver.has_value());
+      if (!own || it->second->value("project", false))
+        add_match(it->second, false, event.receiver.has_value());
   }
   if (!event.resolved && event.receiver) {
     const auto [first, last] = by_member_.equal_range(last_part(event.callee));

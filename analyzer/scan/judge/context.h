@@ -35,17 +35,20 @@ struct Draft {
 
 class Findings {
 public:
-  Findings(const rules::Rule& rule, std::string severity, const Registrations& registrations)
-      : rule_(rule), severity_(std::move(severity)), registrations_(registrations) {}
+  Findings(const rules::Rule& rule, const Registrations& registrations,
+           const std::vector<std::string>& deterministic)
+      : rule_(rule), registrations_(registrations), deterministic_(deterministic) {}
   /// Ignored when the rule has already spoken of this place.
   void add(Draft draft);
   std::vector<report::Finding> take() { return std::move(findings_); }
   const rules::Rule& rule() const { return rule_; }
 
 private:
+  bool is_known_deterministic(const Draft&) const;
+
   const rules::Rule& rule_;
-  std::string severity_;
   const Registrations& registrations_;
+  const std::vector<std::string>& deterministic_; // globs of names
   std::set<std::pair<std::string, std::uint32_t>> places_; // file, offset
   std::vector<report::Finding> findings_;
 };

@@ -3,9 +3,11 @@
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/judge/context.h"
 #include "analyzer/scan/judge/operator_rows.h"
+#include "analyzer/scan/judge/suppressions.h"
 #include "rules/error.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fnmatch.h>
 #include <tuple>
 
@@ -26,17 +28,23 @@ const std::map<std::string, Judge, std::less<>> kJudges = {{"seeding", judge_see
                                                            {"barriers", judge_barriers},
                                                            {"order", judge_order}};
 
-bool is_selected(const rules::Rule& rule, const std::vector<std::string>& globs) {
-  return globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
-           return fnmatch(glob.c_str(), rule.id.c_str(), 0) == 0;
-         });
+std::string stage_severity(const rules::Rule& rule, const std::string& file, const Options& options) {
+  if (options.severity)
+    return options.severity(rule, file);
+  const auto severity = rule.severity.find(options.stage);
+  if (severity == rule.severity.end())
+    throw Error("no such stage", options.stage, "", "one of prototype, tuning, paper, deploy");
+  return severity->second;
 }
 
-std::string severity_at(const rules::Rule& rule, const std::string& stage) {
-  const auto severity = rule.severity.find(stage);
-  if (severity == rule.severity.end())
-    throw Error("no such stage", stage, "", "one of prototype, tuning, paper, deploy");
-  return severity->second;
+// Of a rule's findings in a file; "off" also where the options leave the rule out.
+std::string severity_of(const rules::Rule& rule, const std::string& file, const Options& options) {
+  return is_selected(rule, options.rules) ? stage_severity(rule, file, options) : "off";
+}
+
+// Whether some file may want the rule: where files have severities of their own every selected rule is judged.
+bool is_wanted(const rules::Rule& rule, const Options& options) {
+  return options.severity ? is_selected(rule, options.rules) : severity_of(rule, {}, options) != "off";
 }
 
 // One run over all paths: in which states each operator is reached.
@@ -59,6 +67,17 @@ std::unordered_map<const Event*, Reached> states_at_operators(Execution& executi
 }
 
 } // namespace
+
+// As in clang-tidy the last glob that matches decides; a list that starts with "-glob" starts from all rules.
+bool is_selected(const rules::Rule& rule, const std::vector<std::string>& globs) {
+  bool selected = globs.empty() || globs.front().starts_with('-');
+  for (const std::string& glob : globs) {
+    const bool excludes = glob.starts_with('-');
+    if (fnmatch(glob.c_str() + excludes, rule.id.c_str(), 0) == 0)
+      selected = !excludes;
+  }
+  return selected;
+}
 
 report::SourceRange source_of(const Site& site) {
   const TranslationUnit& unit = *site.in.unit;
@@ -94,6 +113,19 @@ std::string shown_name(const Event& event) {
   return name;
 }
 
+// The project says so of the function around it, of what is called, or of the operators and kernels that vary.
+bool Findings::is_known_deterministic(const Draft& draft) const {
+  std::vector<std::string> names = {draft.site.in.function->name};
+  if (draft.site.event && !draft.site.event->callee.empty())
+    names.push_back(plain_name(draft.site.event->callee));
+  for (const auto* more : {&draft.operators, &draft.kernels})
+    names.insert(names.end(), more->begin(), more->end());
+  return std::any_of(deterministic_.begin(), deterministic_.end(), [&](const std::string& glob) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
+  });
+}
+
 void Findings::add(Draft draft) {
   const Position& name = draft.site.event && draft.site.event->name.line ? draft.site.event->name
                                                                          : draft.site.event->range.begin;
@@ -101,9 +133,10 @@ void Findings::add(Draft draft) {
   finding.source = source_of(draft.site);
   if (!places_.insert({finding.source.file, name.offset}).second)
     return;
+  if (is_known_deterministic(draft))
+    return;
   const TranslationUnit& unit = *draft.site.in.unit;
   finding.rule = rule_.id;
-  finding.severity = severity_;
   finding.confidence = draft.confidence.empty() ? rule_.confidence : draft.confidence;
   // Unresolved names, and declarations instead of headers, may be something else than they seem.
   if ((unit.status != "full" && draft.by_name) || unit.libtorch_version == "declarations")
@@ -136,24 +169,41 @@ report::Findings judge(const std::vector<TranslationUnit>& units, const rules::R
   Execution execution(project, effects, [&](const Event& event) { return !operators.find(event).empty(); });
   const auto reached = states_at_operators(execution, operators);
   const Context context{project, registry, effects, evidence, execution, reached};
+  // Comments are unused only if the rules that they name, shown or not, find nothing.
+  const rules::Rule* unused = registry.find("unused-suppression");
+  if (unused && !is_wanted(*unused, options))
+    unused = nullptr;
   for (const rules::Rule& rule : registry.rules()) {
-    const std::string severity = severity_at(rule, options.stage);
-    if (!is_selected(rule, options.rules) || severity == "off")
+    if (rule.family == "suppressions" || (!unused && !is_wanted(rule, options)))
       continue;
     const auto judge_family = kJudges.find(rule.family);
     if (judge_family == kJudges.end())
       throw Error("no such family", "rules/checks/" + rule.id + ".yaml", rule.family,
                   "rebuild the analyzer with the rules", 3);
-    Findings findings(rule, severity, registrations);
+    const auto start = std::chrono::steady_clock::now();
+    Findings findings(rule, registrations, options.deterministic);
     judge_family->second(context, findings);
     for (report::Finding& finding : findings.take())
       out.findings.push_back(std::move(finding));
+    if (options.rule_times)
+      (*options.rule_times)[rule.id] += std::chrono::steady_clock::now() - start;
+  }
+  apply_suppressions(units, registry, unused,
+                     [&](const rules::Rule& rule, const std::string& file) {
+                       return stage_severity(rule, file, options) != "off";
+                     },
+                     out);
+  for (auto* findings : {&out.findings, &out.suppressed}) {
+    for (report::Finding& finding : *findings)
+      finding.severity = severity_of(*registry.find(finding.rule), finding.source.file, options);
+    std::erase_if(*findings, [](const report::Finding& finding) { return finding.severity == "off"; });
   }
   const auto place = [](const report::Finding& f) {
     return std::tie(f.source.file, f.source.line, f.source.column, f.rule);
   };
-  std::sort(out.findings.begin(), out.findings.end(),
-            [&](const report::Finding& a, const report::Finding& b) { return place(a) < place(b); });
+  for (auto* findings : {&out.findings, &out.suppressed})
+    std::sort(findings->begin(), findings->end(),
+              [&](const report::Finding& a, const report::Finding& b) { return place(a) < place(b); });
   return out;
 }
 

@@ -83,20 +83,5 @@ TEST(RenderJson, CarriesStatesAndCounts) {
   EXPECT_EQ(document["items"][1]["state"], "varies-not-flagged");
 }
 
-TEST(PrintText, IsClangsDiagnosticForm) {
-  Findings findings;
-  findings.findings = {examples::index_add_at("src/train.cpp", 41)};
-  char* buffer = nullptr;
-  std::size_t size = 0;
-  std::FILE* stream = open_memstream(&buffer, &size);
-  print_text(findings, stream, false);
-  std::fclose(stream);
-  const std::string text(buffer, size);
-  std::free(buffer);
-  EXPECT_EQ(text, "src/train.cpp:41:9: warning: index_add_ adds floats with atomics on CUDA [nondeterministic-op]\n"
-                  "src/train.cpp:3:1: note: determinism is switched off here\n"
-                  "    fix: at::globalContext().setDeterministicAlgorithms(true, false);\n");
-}
-
 } // namespace
 } // namespace reprobe::report

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 struct Case {
   std::string rule;
   fs::path path;
+  friend void PrintTo(const Case& test, std::ostream* out) { *out << test.path.filename().string(); }
 };
 
 bool is_source(const fs::path& path) {
