@@ -18,6 +18,8 @@ struct Options {
   std::string stage = "paper";                   // prototype, tuning, paper, deploy
   std::filesystem::path torch_root, cuda_root;   // empty: look for them
   unsigned jobs = 0;                             // 0: one a core
+  bool cache = false;                            // keep facts and precompiled headers between scans
+  std::filesystem::path cache_folder;            // empty: the user's cache folder
   bool verbose = false;
   bool facts_only = false;                       // for tests and other tools: print facts as JSON lines, no judging
 };
