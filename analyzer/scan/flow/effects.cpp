@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace reprobe::scan {
 namespace {
@@ -54,7 +55,49 @@ bool samples_randomly(const Event& event) {
   return !named || random;
 }
 
+bool is_listed(const json& values, const std::string& value) {
+  return std::any_of(values.begin(), values.end(), [&](const json& listed) { return listed == value; });
+}
+
+// The literal, also inside `const_cast<char*>("…")`.
+const std::string* literal(const Event& event, std::size_t index) {
+  if (index >= event.arguments.size())
+    return nullptr;
+  const Value* value = &event.arguments[index];
+  while (value->kind == Value::Kind::compound && value->text == "cast" && value->operands.size() == 1)
+    value = &value->operands[0];
+  return value->kind == Value::Kind::string ? &value->text : nullptr;
+}
+
+// `setenv("NAME", "value", 1)` and `putenv("NAME=value")`.
+std::optional<std::string> environment_value(const Event& event, const std::string& name) {
+  const std::string *text = literal(event, 0), *value = literal(event, 1);
+  if (!text)
+    return std::nullopt;
+  const std::string& first = *text;
+  if (first == name && value)
+    return *value;
+  if (first.rfind(name + "=", 0) == 0)
+    return first.substr(name.size() + 1);
+  return std::nullopt;
+}
+
 } // namespace
+
+Truth written_value(const Function& function, const Effect& effect, const Constants& constants) {
+  if (!effect.argument)
+    return Truth::of(effect.value);
+  if (!effect.row || !effect.row->contains("on-values"))
+    return truth_of(function, *effect.argument, constants);
+  switch (effect.argument->kind) {
+  case Value::Kind::string:
+    return Truth::of(is_listed(effect.row->at("on-values"), effect.argument->text));
+  case Value::Kind::enumerator:
+    return Truth::of(is_listed(effect.row->at("on-values"), last_part(effect.argument->text)));
+  default:
+    return Truth::unknown();
+  }
+}
 
 Effects::Effects(const Codebase& project, const rules::Registry& registry)
     : knobs_(registry.table("knobs")), generators_(registry.table("generators")),
@@ -75,27 +118,38 @@ const std::vector<Effect>& Effects::of(const Event* event) const {
 void Effects::find_effects(FunctionRef, const Event& event) {
   if (event.kind != Event::Kind::call && event.kind != Event::Kind::construct)
     return;
-  for (const SymbolIndex::Match& match : knobs_.find(event)) {
-    const json& row = *match.row;
-    Effect effect;
-    effect.kind = row.value("guard", false) ? Effect::Kind::guard : Effect::Kind::write_knob;
-    effect.name = row.at("knob").get<std::string>();
-    effect.value = row.value("value", false);
-    const std::size_t argument = row.value("argument", std::size_t{0});
-    if (row.contains("argument")) {
-      if (argument >= event.arguments.size())
-        continue;
-      effect.argument = &event.arguments[argument];
-    }
-    effect.by_name = match.by_name;
-    effect.row = &row;
-    effects_[&event].push_back(std::move(effect));
-  }
+  for (const SymbolIndex::Match& match : knobs_.find(event))
+    add_knob_effect(event, match);
   if (is_null_holder(event))
     return;
   for (const SymbolIndex::Match& match : generators_.find(event))
     add_generator_effect(event, match);
   add_engine_effects(event);
+}
+
+void Effects::add_knob_effect(const Event& event, const SymbolIndex::Match& match) {
+  const json& row = *match.row;
+  Effect effect;
+  effect.kind = row.value("guard", false) ? Effect::Kind::guard : Effect::Kind::write_knob;
+  effect.name = row.at("knob").get<std::string>();
+  effect.value = row.value("value", false);
+  effect.once = row.value("once", false);
+  effect.by_name = match.by_name;
+  effect.row = &row;
+  if (row.contains("environment")) {
+    const std::optional<std::string> set_to = environment_value(event, row["environment"].get<std::string>());
+    if (!set_to)
+      return;
+    effect.text = *set_to;
+    effect.value = is_listed(row["on-values"], *set_to);
+  }
+  if (row.contains("argument")) {
+    const std::size_t argument = row["argument"].get<std::size_t>();
+    if (argument >= event.arguments.size())
+      return;
+    effect.argument = &event.arguments[argument];
+  }
+  effects_[&event].push_back(std::move(effect));
 }
 
 void Effects::add_generator_effect(const Event& event, const SymbolIndex::Match& match) {

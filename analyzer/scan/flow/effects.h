@@ -1,6 +1,7 @@
 // What an event does to the state that rules reason about: switches, random generators, gradient mode.
 #pragma once
 
+#include "analyzer/scan/flow/conditions.h"
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/flow/project.h"
 #include "rules/registry.h"
@@ -22,10 +23,16 @@ struct Effect {
   std::string name;
   const Value* argument = nullptr; // null: all arguments, or `value`
   bool value = false;
+  std::string text;     // what an environment variable is set to
+  bool once = false;    // stays on: the first write counts
   bool layer = false;   // draws by making a layer's first parameters
   bool by_name = false; // the callee is unresolved: weaker evidence
   const nlohmann::json* row = nullptr;
 };
+
+/// What a switch is set to: rows that list the values which switch it `on` compare strings and enumerators
+/// with them.
+Truth written_value(const Function&, const Effect&, const Constants&);
 
 /// The effects of all events of a project, from the tables `knobs` and `generators`.
 class Effects {
@@ -41,6 +48,7 @@ public:
 
 private:
   void find_effects(FunctionRef, const Event&);
+  void add_knob_effect(const Event&, const SymbolIndex::Match&);
   void add_generator_effect(const Event&, const SymbolIndex::Match&);
   void add_engine_effects(const Event&);
 

@@ -106,7 +106,30 @@ std::string World::state() const {
 Execution::Execution(const Codebase& project, const Effects& effects,
                      std::function<bool(const Event&)> of_interest)
     : project_(project), effects_(effects) {
+  for (const FunctionRef& ref : project.functions())
+    for (const Event& event : ref.function->events)
+      for (const Effect& effect : effects.of(&event))
+        if (effect.kind == Effect::Kind::guard && !event.variable_id.empty())
+          guards_.insert(event.variable_id);
   find_relevant(of_interest);
+}
+
+// Most events change nothing of what a world knows: they need no new worlds.
+bool Execution::is_inert(FunctionRef ref, const Event& event) {
+  if (event.kind == Event::Kind::declare || event.kind == Event::Kind::assign) {
+    const std::string& id = event.receiver ? event.receiver->id : event.variable_id;
+    if (condition_variables(ref).contains(id))
+      return false;
+  }
+  const auto [entry, is_new] = inert_.try_emplace(&event, false);
+  if (!is_new)
+    return entry->second;
+  if (!effects_.of(&event).empty() || guards_.contains(event.variable_id))
+    return false;
+  const std::vector<FunctionRef> callees = project_.callees(ref, event);
+  return entry->second = std::none_of(callees.begin(), callees.end(), [&](const FunctionRef& callee) {
+           return relevant_.contains(callee.function);
+         });
 }
 
 void Execution::find_relevant(const std::function<bool(const Event&)>& of_interest) {
@@ -179,8 +202,9 @@ std::vector<FunctionRef> Execution::roots() const {
 }
 
 void Execution::run(FunctionRef root, const Observer& before,
-                    const std::function<void(const World&)>& at_exit) {
+                    const std::function<void(const World&)>& at_exit, const ReturnObserver& after_call) {
   before_ = before;
+  after_call_ = after_call;
   finished_.clear();
   running_.clear();
   steps_ = 0;
@@ -203,18 +227,28 @@ std::vector<World> Execution::run_function(FunctionRef ref, const World& entry) 
   return finished_[key] = std::move(exits);
 }
 
+void Execution::run_worlds(FunctionRef ref, const Event& event, std::vector<World>& worlds) {
+  if (is_inert(ref, event)) {
+    steps_ += worlds.size();
+    if (before_)
+      for (const World& world : worlds)
+        before_({ref, &event}, world);
+    return;
+  }
+  Worlds next;
+  for (World& world : worlds)
+    for (const World& after : run_event(ref, event, std::move(world)))
+      next.add(after);
+  worlds = next.all();
+}
+
 std::vector<World> Execution::run_blocks(FunctionRef ref, const World& entry) {
   const Function& function = *ref.function;
   condition_variables(ref); // known before the first assignment
   if (function.blocks.empty()) {
     std::vector<World> worlds = {entry};
-    for (const Event& event : function.events) {
-      Worlds next;
-      for (World& world : worlds)
-        for (const World& after : run_event(ref, event, std::move(world)))
-          next.add(after);
-      worlds = next.all();
-    }
+    for (const Event& event : function.events)
+      run_worlds(ref, event, worlds);
     return worlds;
   }
   std::map<std::uint32_t, const Block*> blocks;
@@ -233,13 +267,8 @@ std::vector<World> Execution::run_blocks(FunctionRef ref, const World& entry) {
       continue;
     std::vector<World> worlds = at_start[id].all();
     for (std::uint32_t index : found->second->events) {
-      if (index >= function.events.size())
-        continue;
-      Worlds next;
-      for (World& world : worlds)
-        for (const World& after : run_event(ref, function.events[index], std::move(world)))
-          next.add(after);
-      worlds = next.all();
+      if (index < function.events.size())
+        run_worlds(ref, function.events[index], worlds);
     }
     if (id == function.exit)
       continue;
@@ -299,9 +328,9 @@ void Execution::apply(FunctionRef ref, const Event& event, const Effect& effect,
   switch (effect.kind) {
   case Effect::Kind::guard:
   case Effect::Kind::write_knob: {
-    const Truth value =
-        effect.argument ? under(truth_of(*ref.function, *effect.argument, world.constants), world.assumptions)
-                        : Truth::of(effect.value);
+    const Truth value = under(written_value(*ref.function, effect, world.constants), world.assumptions);
+    if (effect.once && world.knob(effect.name))
+      return;
     if (effect.kind == Effect::Kind::guard) {
       if (event.variable_id.empty())
         return; // a temporary: gone at once
@@ -386,6 +415,9 @@ std::vector<World> Execution::call(FunctionRef caller, const Event& event, Funct
     if (possible)
       out.push_back(std::move(after));
   }
+  if (after_call_)
+    for (const World& after : out)
+      after_call_(callee, before, after);
   return out.empty() ? std::vector<World>{before} : out;
 }
 

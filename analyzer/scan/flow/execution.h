@@ -44,13 +44,16 @@ struct World {
 class Execution {
 public:
   using Observer = std::function<void(const Site&, const World&)>;
+  /// Sees a function of the user's return: the world in which it was called, and one that it leaves behind.
+  using ReturnObserver = std::function<void(FunctionRef callee, const World& before, const World& after)>;
 
   /// `of_interest`: functions with such events are followed into even if nothing in them changes the state.
   Execution(const Codebase&, const Effects&, std::function<bool(const Event&)> of_interest);
 
   /// Runs from `root`; `before` sees each event that is run and the world before it, `at_exit` each final
   /// world.
-  void run(FunctionRef root, const Observer& before, const std::function<void(const World&)>& at_exit = {});
+  void run(FunctionRef root, const Observer& before, const std::function<void(const World&)>& at_exit = {},
+           const ReturnObserver& after_call = {});
 
   /// The functions that no other function of the project runs, mains first: together they run everything.
   std::vector<FunctionRef> roots() const;
@@ -58,6 +61,8 @@ public:
 private:
   std::vector<World> run_function(FunctionRef, const World& entry);
   std::vector<World> run_blocks(FunctionRef, const World& entry);
+  void run_worlds(FunctionRef, const Event&, std::vector<World>&);
+  bool is_inert(FunctionRef, const Event&);
   std::vector<World> run_event(FunctionRef, const Event&, World);
   std::vector<World> run_calls(FunctionRef, const Event&, World);
   std::vector<World> call(FunctionRef caller, const Event&, FunctionRef callee, const World&);
@@ -69,11 +74,14 @@ private:
   const Codebase& project_;
   const Effects& effects_;
   std::set<const Function*> relevant_;
+  std::set<std::string> guards_; // variables whose end puts switches back
+  std::unordered_map<const Event*, bool> inert_;
   std::unordered_map<const Function*, std::set<std::string>> condition_variables_;
   std::map<std::pair<const Function*, std::string>, std::vector<World>> finished_;
   std::set<const Function*> running_;
   std::size_t steps_ = 0;
   Observer before_;
+  ReturnObserver after_call_;
 };
 
 } // namespace reprobe::scan

@@ -133,6 +133,14 @@ bool repeated_indices(const Context& context, const OperatorCall& call, const js
   return indices && has_repeated_indices(context.project, call.site.in, *indices);
 }
 
+bool one_index_a_row(const Context& context, const OperatorCall& call, const json& condition) {
+  const Value *dimension = argument_of(call, condition.at("dimension").get<std::size_t>()),
+              *index = argument_of(call, condition.at("argument").get<std::size_t>());
+  const auto along = dimension ? constant_integer(context.project, call.site.in, *dimension) : std::nullopt;
+  return along && index &&
+         has_one_index_a_row(context.project, call.site.in, *index, call.site.event->id, *along);
+}
+
 bool unique_indices(const Context& context, const OperatorCall& call, const json& condition) {
   const Value* indices = argument_of(call, condition.at("argument").get<std::size_t>());
   return indices && has_unique_indices(context.project, call.site.in, *indices);
@@ -153,15 +161,27 @@ bool dense_prediction(const Context& context, const OperatorCall& call, const js
   return context.evidence.predicts_images(call.site.in.function);
 }
 
+bool overlapping_memory(const Context& context, const OperatorCall& call, const json&) {
+  const Value* tensor = first_tensor(call);
+  return tensor && is_expanded(context.project, call.site.in, *tensor);
+}
+
 using Test = bool (*)(const Context&, const OperatorCall&, const json&);
-const std::map<std::string, Test, std::less<>> kTests = {
-    {"argument-names", argument_names},     {"string-argument", string_argument},
-    {"boolean-argument", boolean_argument}, {"weights-given", weights_given},
-    {"result-is-tuple", result_is_tuple},   {"output-size-one", output_size_one},
-    {"windows-apart", windows_apart},       {"unique-indices", unique_indices},
-    {"repeated-indices", repeated_indices}, {"tensor-value", tensor_value},
-    {"sparse-argument", sparse_argument},   {"half-precision", half_precision},
-    {"dense-prediction", dense_prediction}};
+const std::map<std::string, Test, std::less<>> kTests = {{"argument-names", argument_names},
+                                                         {"string-argument", string_argument},
+                                                         {"boolean-argument", boolean_argument},
+                                                         {"weights-given", weights_given},
+                                                         {"result-is-tuple", result_is_tuple},
+                                                         {"output-size-one", output_size_one},
+                                                         {"windows-apart", windows_apart},
+                                                         {"unique-indices", unique_indices},
+                                                         {"one-index-a-row", one_index_a_row},
+                                                         {"repeated-indices", repeated_indices},
+                                                         {"tensor-value", tensor_value},
+                                                         {"sparse-argument", sparse_argument},
+                                                         {"half-precision", half_precision},
+                                                         {"dense-prediction", dense_prediction},
+                                                         {"overlapping-memory", overlapping_memory}};
 
 } // namespace
 

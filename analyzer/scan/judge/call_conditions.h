@@ -8,10 +8,12 @@
 // output-size-one    the last argument is 1, or a list or options of ones
 // windows-apart      pooling options whose stride is at least the window
 // unique-indices     argument: known to hold each index once
+// one-index-a-row    argument, dimension: an index with one entry along that dimension, so that none meet
 // repeated-indices   argument: known to hold indices more than once
 // tensor-value       argument: a tensor rather than a number
 // sparse-argument    an argument is sparse
 // half-precision     the program uses autocast or a half type
+// overlapping-memory the tensor is an expanded view, whose elements share addresses
 // dense-prediction   the program's network predicts images, so that targets have two dimensions
 // Arguments count from 0 after the object or first tensor.
 #pragma once

@@ -81,5 +81,7 @@ void judge_uninitialised(const Context&, Findings&);
 void judge_streams(const Context&, Findings&);
 void judge_barriers(const Context&, Findings&);
 void judge_order(const Context&, Findings&);
+void judge_allocations(const Context&, Findings&);
+void judge_loss_scaling(const Context&, Findings&);
 
 } // namespace reprobe::scan

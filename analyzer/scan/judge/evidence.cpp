@@ -68,11 +68,22 @@ void look_at(const Event& event, Program& program) {
       if (starts_with(type, "torch::nn::Conv"))
         program.has_convolution = true;
       if (type == "torch::nn::Linear" || type == "torch::nn::Bilinear")
-        program.has_linear = true;
+        program.has_linear = program.multiplies_matrices = true;
+      static const std::set<std::string, std::less<>> products = {"torch::nn::LSTM",
+                                                                  "torch::nn::GRU",
+                                                                  "torch::nn::RNN",
+                                                                  "torch::nn::MultiheadAttention",
+                                                                  "torch::nn::Transformer",
+                                                                  "torch::nn::TransformerEncoderLayer",
+                                                                  "torch::nn::TransformerDecoderLayer"};
+      program.multiplies_matrices |= products.contains(type);
     }
   }
   if (starts_with(callee, "at::linear") || starts_with(callee, "torch::linear"))
-    program.has_linear = true;
+    program.has_linear = program.multiplies_matrices = true;
+  static const std::set<std::string, std::less<>> products = {"matmul",  "mm", "bmm",   "addmm",
+                                                              "baddbmm", "mv", "addmv", "einsum"};
+  program.multiplies_matrices |= foreign && products.contains(name);
 }
 
 void look_at(const TranslationUnit& unit, Program& program) {

@@ -16,7 +16,7 @@ struct Program {
   bool uses_cuda = false, trains = false, half_precision = false, is_extension = false;
   bool loads_weights = false, optimizes = false;
   bool partial = false; // part of it could not be parsed
-  bool has_convolution = false, has_linear = false;
+  bool has_convolution = false, has_linear = false, multiplies_matrices = false;
 };
 
 class Evidence {

@@ -26,6 +26,8 @@ const std::map<std::string, Judge, std::less<>> kJudges = {{"seeding", judge_see
                                                            {"uninitialised", judge_uninitialised},
                                                            {"streams", judge_streams},
                                                            {"barriers", judge_barriers},
+                                                           {"allocations", judge_allocations},
+                                                           {"loss-scaling", judge_loss_scaling},
                                                            {"order", judge_order}};
 
 std::string stage_severity(const rules::Rule& rule, const std::string& file, const Options& options) {
@@ -45,6 +47,20 @@ std::string severity_of(const rules::Rule& rule, const std::string& file, const 
 // Whether some file may want the rule: where files have severities of their own every selected rule is judged.
 bool is_wanted(const rules::Rule& rule, const Options& options) {
   return options.severity ? is_selected(rule, options.rules) : severity_of(rule, {}, options) != "off";
+}
+
+// A rule whose option `yields-to` names others is silent where one of them speaks: they say the same, and
+// more.
+void leave_to_others(const rules::Registry& registry, std::vector<report::Finding>& findings) {
+  std::set<std::tuple<std::string, std::string, std::uint32_t, std::uint32_t>> spoken;
+  for (const report::Finding& f : findings)
+    spoken.insert({f.rule, f.source.file, f.source.line, f.source.column});
+  std::erase_if(findings, [&](const report::Finding& f) {
+    const auto& others = registry.find(f.rule)->options.value("yields-to", std::vector<std::string>{});
+    return std::any_of(others.begin(), others.end(), [&](const std::string& other) {
+      return spoken.contains({other, f.source.file, f.source.line, f.source.column});
+    });
+  });
 }
 
 // One run over all paths: in which states each operator is reached.
@@ -198,6 +214,7 @@ report::Findings judge(const std::vector<TranslationUnit>& units, const rules::R
       finding.severity = severity_of(*registry.find(finding.rule), finding.source.file, options);
     std::erase_if(*findings, [](const report::Finding& finding) { return finding.severity == "off"; });
   }
+  leave_to_others(registry, out.findings);
   const auto place = [](const report::Finding& f) {
     return std::tie(f.source.file, f.source.line, f.source.column, f.rule);
   };

@@ -1,135 +1,159 @@
-// Family `knobs`: process-wide switches that contradict each other, do too little, or are never set.
+// Family `knobs`: process-wide switches that contradict each other, do too little, hold at the wrong time, or
+// are never set. A rule's options are one check, or a list `checks` of them.
 //
-// options.check
-//   together   `knob` is switched on while one of `with` is on, at a call that uses LibTorch or at the end
-//   on         `knob` is switched on
-//   without    `knob` is switched on, and nothing in the program switches `needs` on, though operators need
-//   it never      none of `knobs` is ever switched on in a program that is seeded, trains, and has operators
-//   that need it
-// options.message   {name} and {other} stand for the switches' names
+// check
+//   together      `knob` is switched on while one of `with` is on, at a call that uses LibTorch or at the end
+//   states        all `states` (knob, is, initially) hold at once at a call that uses LibTorch
+//   on            one of `knobs` is switched on in a program that trains; `only-with`: by a call that also
+//   switches
+//                 that one on; `anywhere`: in every program
+//   without       `knob` is switched on, and nothing in the program switches `needs` on, though operators
+//   need it never         none of `knobs` is ever switched on in a program that is seeded, trains, and has
+//   operators that
+//                 need it
+//   mixed         one program sets both one of `knobs` and one of `with`; `since`: from that LibTorch on
+//   late          `knobs` are switched on only after the phase `after` has begun
+//   leaks         a function that computes leaves `knob` changed `to` this value
+//   per-object    a constructor sets `knobs` to what its object asks for
+//   never-called  a program that trains switches `knob` on and calls none of `functions`
+//   called        see knob_calls.cpp
+//   environment-needed, environment-value   see environment.cpp
+//   varying-shapes                          see shapes.cpp
+// message         {name}, {other} and {what} stand for the switches' names and what the table says of them
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/context.h"
-#include "analyzer/scan/judge/operator_rows.h"
+#include "analyzer/scan/judge/knob_writes.h"
+#include "analyzer/scan/judge/versions.h"
+#include "rules/error.h"
 
 #include <algorithm>
-#include <fmt/args.h>
-#include <fmt/format.h>
 
 namespace reprobe::scan {
 namespace {
 
 using nlohmann::json;
 
-std::vector<std::string> strings(const json& options, const std::string& key) {
-  return options.value(key, std::vector<std::string>{});
+std::string what_of(const KnobWrite& write) {
+  return write.effect->row->value("what", "");
 }
 
-std::string message_of(const Findings& findings, const std::string& name, const std::string& other) {
-  fmt::dynamic_format_arg_store<fmt::format_context> arguments;
-  arguments.push_back(fmt::arg("name", name));
-  arguments.push_back(fmt::arg("other", other));
-  return fmt::vformat(findings.rule().options.at("message").get<std::string>(), arguments);
-}
-
-bool uses_libtorch(const Context& context, const Event& event) {
-  if (event.kind != Event::Kind::call && event.kind != Event::Kind::construct)
-    return false;
-  for (const Effect& effect : context.effects.of(&event))
-    if (effect.kind == Effect::Kind::write_knob)
-      return false;
-  const std::string name = plain_name(event.callee);
-  if (name.find("::Context::") != std::string::npos || last_part(name) == "globalContext" ||
-      last_part(name) == "manual_seed" || name.find("cuda::is_available") != std::string::npos ||
-      name.find("Device") != std::string::npos)
-    return false;
-  return name.rfind("at::", 0) == 0 || name.rfind("torch::", 0) == 0 || name.rfind("c10::", 0) == 0;
-}
-
-void judge_together(const Context& context, Findings& findings) {
-  const json& options = findings.rule().options;
-  const std::string knob = options.at("knob");
-  const auto check = [&](const World& world) {
+void judge_together(const KnobCheck& check) {
+  const std::string knob = check.options.at("knob");
+  const auto look = [&](const World& world) {
     const World::Knob* on = world.knob(knob);
-    if (!on || !on->writer)
+    if (!on || !on->writer || !may_be_trained_with(check.context, on->writer.in.function))
       return;
-    for (const std::string& other : strings(options, "with")) {
+    for (const std::string& other : strings(check.options, "with")) {
       if (!world.may_both_be_on(knob, other))
         continue;
-      Draft draft;
-      draft.site = on->writer;
-      draft.message =
-          message_of(findings, shown_name(*on->writer.event), shown_name(*world.knob(other)->writer.event));
-      draft.fix = findings.rule().fix;
-      draft.notes.emplace_back(world.knob(other)->writer, "deterministic behaviour is asked for here");
-      findings.add(std::move(draft));
+      const Site with = world.knob(other)->writer;
+      Draft draft = check.draft_at(on->writer, message_of(check.options, {shown_name(*on->writer.event),
+                                                                          shown_name(*with.event), ""}));
+      draft.notes.emplace_back(with, "deterministic behaviour is asked for here");
+      check.findings.add(std::move(draft));
       return;
     }
   };
-  for (const FunctionRef& root : context.execution.roots())
-    context.execution.run(
+  for (const FunctionRef& root : check.context.execution.roots())
+    check.context.execution.run(
         root,
         [&](const Site& site, const World& world) {
-          if (uses_libtorch(context, *site.event))
-            check(world);
+          if (uses_libtorch(check.context, *site.event))
+            look(world);
         },
-        check);
+        look);
 }
 
-// Writes that may switch the knob on, over all paths.
-std::vector<Site> switched_on(const Context& context, const std::string& knob) {
-  std::vector<Site> sites;
-  const auto note = [&](const Site& writer) {
-    if (writer && std::find(sites.begin(), sites.end(), writer) == sites.end())
-      sites.push_back(writer);
+void judge_states(const KnobCheck& check) {
+  const auto look = [&](const Site& site, const World& world) {
+    if (!uses_libtorch(check.context, *site.event))
+      return;
+    std::vector<Site> writers;
+    for (const json& state : check.options.at("states")) {
+      const std::string knob = state.at("knob");
+      const bool is = state.at("is");
+      if (world.may_be(knob, !is, state.value("initially", false)))
+        return;
+      if (const World::Knob* set = world.knob(knob); set && set->writer)
+        writers.push_back(set->writer);
+    }
+    if (writers.empty())
+      return;
+    Draft draft = check.draft_at(writers.back(),
+                                 message_of(check.options, {shown_name(*writers.back().event), "", ""}));
+    writers.pop_back();
+    for (const Site& writer : writers)
+      draft.notes.emplace_back(writer, "together with this");
+    check.findings.add(std::move(draft));
   };
-  for (const FunctionRef& ref : context.project.functions())
-    for (const Event& event : ref.function->events)
-      for (const Effect& effect : context.effects.of(&event)) {
-        if (effect.name != knob ||
-            (effect.kind != Effect::Kind::write_knob && effect.kind != Effect::Kind::guard))
-          continue;
-        const Truth value =
-            effect.argument ? truth_of(*ref.function, *effect.argument, {}) : Truth::of(effect.value);
-        if (value.kind != Truth::Kind::no)
-          note({ref, &event});
-      }
-  return sites;
+  for (const FunctionRef& root : check.context.execution.roots())
+    check.context.execution.run(root, look);
 }
 
-bool certainly_on(const Site& site, const Context& context, const std::string& knob) {
-  for (const Effect& effect : context.effects.of(site.event))
-    if (effect.name == knob && effect.argument) {
-      const auto value = constant_integer(context.project, site.in, *effect.argument);
-      return value && *value != 0;
-    }
-  return false;
-}
-
-void judge_on(const Context& context, Findings& findings) {
-  const std::string knob = findings.rule().options.at("knob");
-  const std::string only_with = findings.rule().options.value("only-with", "");
-  for (const Site& site : switched_on(context, knob)) {
-    if (!certainly_on(site, context, knob))
-      continue;
-    if (!only_with.empty()) {
-      const std::vector<Site> base = switched_on(context, only_with);
-      if (std::find(base.begin(), base.end(), site) == base.end())
+void judge_on(const KnobCheck& check) {
+  const std::string only_with = check.options.value("only-with", "");
+  const std::vector<KnobWrite> base =
+      only_with.empty() ? std::vector<KnobWrite>{} : switched_on(check.context, only_with);
+  for (const std::string& knob : strings(check.options, "knobs"))
+    for (const KnobWrite& write : switched_on(check.context, knob)) {
+      if (!certainly_sets(check.context, write, true))
         continue;
+      if (!only_with.empty() && std::find(base.begin(), base.end(), write) == base.end())
+        continue;
+      if (!check.options.value("anywhere", false) &&
+          !may_be_trained_with(check.context, write.site.in.function))
+        continue;
+      Draft draft = check.draft_at(
+          write.site, message_of(check.options, {shown_name(*write.site.event), "", what_of(write)}));
+      if (write.effect->row->contains("catalog"))
+        draft.tags = {write.effect->row->at("catalog").get<std::string>()};
+      check.findings.add(std::move(draft));
     }
-    Draft draft;
-    draft.site = site;
-    draft.message = message_of(findings, shown_name(*site.event), "");
-    draft.fix = findings.rule().fix;
-    findings.add(std::move(draft));
+}
+
+// The first write in each program of one of `with`, where another call of it sets one of `knobs`.
+void judge_mixed(const KnobCheck& check) {
+  const auto first_in = [&](const Program& program, const std::vector<std::string>& knobs) {
+    for (const std::string& knob : knobs)
+      for (const KnobWrite& write : writes_of(check.context, knob))
+        if (in_program(program, write.site))
+          return write.site;
+    return Site{};
+  };
+  std::vector<const Program*> programs;
+  for (const Program& program : check.context.evidence.programs())
+    programs.push_back(&program);
+  if (programs.empty())
+    programs.push_back(&check.context.evidence.whole());
+  for (const Program* program : programs) {
+    const Site one = first_in(*program, strings(check.options, "knobs")),
+               other = first_in(*program, strings(check.options, "with"));
+    if (!one || !other ||
+        version_applies(*other.in.unit, check.options.value("since", ""), "") == Applies::no)
+      continue;
+    Draft draft = check.draft_at(
+        other, message_of(check.options, {shown_name(*other.event), shown_name(*one.event), ""}));
+    draft.notes.emplace_back(one, "the other one is used here");
+    check.findings.add(std::move(draft));
   }
 }
 
-bool in_program(const Program& program, const Site& site) {
-  return program.functions.contains(site.in.function);
-}
-
-bool any_in(const Program& program, const std::vector<Site>& sites) {
-  return std::any_of(sites.begin(), sites.end(), [&](const Site& site) { return in_program(program, site); });
+void judge_never_called(const KnobCheck& check) {
+  const std::vector<std::string> functions = strings(check.options, "functions");
+  const auto calls = [&](const Program& program) {
+    for (const Function* function : program.functions)
+      for (const Event& event : function->events)
+        if (event.kind == Event::Kind::call &&
+            std::find(functions.begin(), functions.end(), plain_name(event.callee)) != functions.end())
+          return true;
+    return false;
+  };
+  for (const KnobWrite& write : switched_on(check.context, check.options.at("knob")))
+    for (const Program* program : check.context.evidence.programs_of(write.site.in.function)) {
+      if (!program->trains || program->partial || calls(*program))
+        continue;
+      check.findings.add(
+          check.draft_at(write.site, message_of(check.options, {shown_name(*write.site.event), "", ""})));
+    }
 }
 
 void add_operator_notes(const Program& program, const std::vector<OperatorUse>& uses, Draft& draft) {
@@ -156,24 +180,20 @@ std::vector<OperatorUse> governed(const Context& context, bool reported_only) {
   return uses;
 }
 
-void judge_without(const Context& context, Findings& findings) {
-  const json& options = findings.rule().options;
-  const std::vector<Site> on = switched_on(context, options.at("knob")),
-                          needed = switched_on(context, options.at("needs"));
-  const std::vector<OperatorUse> uses = governed(context, true);
-  for (const Site& site : on)
-    for (const Program* program : context.evidence.programs_of(site.in.function)) {
+void judge_without(const KnobCheck& check) {
+  const std::vector<KnobWrite> needed = switched_on(check.context, check.options.at("needs"));
+  const std::vector<OperatorUse> uses = governed(check.context, true);
+  for (const KnobWrite& write : switched_on(check.context, check.options.at("knob")))
+    for (const Program* program : check.context.evidence.programs_of(write.site.in.function)) {
       const bool needs = std::any_of(uses.begin(), uses.end(), [&](const OperatorUse& use) {
         return in_program(*program, use.call.site);
       });
       if (any_in(*program, needed) || !needs)
         continue;
-      Draft draft;
-      draft.site = site;
-      draft.message = message_of(findings, shown_name(*site.event), "");
-      draft.fix = findings.rule().fix;
+      Draft draft =
+          check.draft_at(write.site, message_of(check.options, {shown_name(*write.site.event), "", ""}));
       add_operator_notes(*program, uses, draft);
-      findings.add(std::move(draft));
+      check.findings.add(std::move(draft));
     }
 }
 
@@ -198,41 +218,53 @@ Site seed_of(const Context& context, const Program& program) {
   return {};
 }
 
-void judge_never(const Context& context, Findings& findings) {
-  std::vector<Site> on;
-  for (const std::string& knob : strings(findings.rule().options, "knobs"))
-    for (const Site& site : switched_on(context, knob))
-      on.push_back(site);
-  const std::vector<OperatorUse> uses = governed(context, false);
-  for (const Program& program : context.evidence.programs()) {
+void judge_never(const KnobCheck& check) {
+  std::vector<KnobWrite> on;
+  for (const std::string& knob : strings(check.options, "knobs"))
+    for (const KnobWrite& write : switched_on(check.context, knob))
+      on.push_back(write);
+  const std::vector<OperatorUse> uses = governed(check.context, false);
+  for (const Program& program : check.context.evidence.programs()) {
     if (!program.trains || !program.uses_cuda || any_in(program, on))
       continue;
     const bool needs = std::any_of(
         uses.begin(), uses.end(), [&](const OperatorUse& use) { return in_program(program, use.call.site); });
-    const Site seed = seed_of(context, program);
+    const Site seed = seed_of(check.context, program);
     if (!needs || !seed)
       continue;
-    Draft draft;
-    draft.site = seed;
-    draft.message = message_of(findings, shown_name(*seed.event), "");
-    draft.fix = findings.rule().fix;
+    Draft draft = check.draft_at(seed, message_of(check.options, {shown_name(*seed.event), "", ""}));
     add_operator_notes(program, uses, draft);
-    findings.add(std::move(draft));
+    check.findings.add(std::move(draft));
   }
 }
+
+using Check = void (*)(const KnobCheck&);
+const std::map<std::string, Check, std::less<>> kChecks = {{"together", judge_together},
+                                                           {"states", judge_states},
+                                                           {"on", judge_on},
+                                                           {"without", judge_without},
+                                                           {"never", judge_never},
+                                                           {"mixed", judge_mixed},
+                                                           {"late", judge_late},
+                                                           {"leaks", judge_leaks},
+                                                           {"per-object", judge_per_object},
+                                                           {"never-called", judge_never_called},
+                                                           {"called", judge_called},
+                                                           {"environment-needed", judge_environment_needed},
+                                                           {"environment-value", judge_environment_value},
+                                                           {"varying-shapes", judge_varying_shapes}};
 
 } // namespace
 
 void judge_knobs(const Context& context, Findings& findings) {
-  const std::string check = findings.rule().options.value("check", "");
-  if (check == "together")
-    judge_together(context, findings);
-  if (check == "on")
-    judge_on(context, findings);
-  if (check == "without")
-    judge_without(context, findings);
-  if (check == "never")
-    judge_never(context, findings);
+  const json& options = findings.rule().options;
+  for (const json& check : options.contains("checks") ? options["checks"] : json::array({options})) {
+    const auto judge = kChecks.find(check.value("check", ""));
+    if (judge == kChecks.end())
+      throw Error("no such check", "rules/checks/" + findings.rule().id + ".yaml", check.value("check", ""),
+                  "see analyzer/scan/judge/knobs.cpp", 3);
+    judge->second({context, findings, check});
+  }
 }
 
 } // namespace reprobe::scan

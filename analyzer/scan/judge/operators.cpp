@@ -4,6 +4,7 @@
 #include "analyzer/scan/judge/context.h"
 #include "analyzer/scan/judge/operator_rows.h"
 #include "analyzer/scan/judge/tensors.h"
+#include "analyzer/scan/judge/versions.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -52,7 +53,13 @@ bool needs_gradient(const Context& context, const OperatorCall& call) {
          traits_of(context.project, call.site.in, *tensor).gradient != TensorTraits::Gradient::none;
 }
 
+Applies version_of(const OperatorCall& call, const json& row) {
+  return version_applies(*call.site.in.unit, row.value("since", ""), row.value("until", ""));
+}
+
 bool applies(const Context& context, const OperatorCall& call, const json& row) {
+  if (version_of(call, row) == Applies::no)
+    return false;
   const json devices = row.value("devices", json::array());
   if (!contains(devices, "cpu") &&
       (!context.evidence.may_use_cuda(call.site.in.function) || on_the_cpu(context, call)))
@@ -110,6 +117,8 @@ Draft draft_of(const Context& context, const OperatorCall& call, const json& row
   draft.confidence = row.value("confidence", "high");
   if (!context.evidence.programs_of(call.site.in.function).front()->main)
     draft.confidence = lowered(draft.confidence);
+  if (version_of(call, row) == Applies::unsure)
+    draft.confidence = "low";
   return draft;
 }
 

@@ -398,6 +398,126 @@ void index_makers(const Codebase& project, FunctionRef in, const Value& value, s
   }
 }
 
+// Whether an index tensor has one entry along a dimension.
+class OneIndexARow {
+public:
+  OneIndexARow(const Codebase& project, std::int64_t dimension) : project_(project), dimension_(dimension) {}
+
+  /// `before`: the event that uses the value.
+  bool holds(FunctionRef in, const Value& value, std::uint32_t before) {
+    if (value.kind == Value::Kind::call) {
+      const Event* event = event_of(*in.function, value.event);
+      return event && is_made_by(in, *event);
+    }
+    if (value.kind != Value::Kind::variable || value.id.empty() || !seen_.insert({value.id, before}).second)
+      return false;
+    if (const Event* last = last_definition(in, value.id, before))
+      return is_defined_by({in, last});
+    bool any = false, all = true;
+    for (const Site& site : project_.definitions(value.id, in))
+      any = true, all &= is_defined_by(site);
+    if (const int parameter = parameter_index(*in.function, value.id); parameter >= 0)
+      for (const Site& call : project_.callers(in.function))
+        if (static_cast<std::size_t>(parameter) < call.event->arguments.size())
+          any = true, all &= holds(call.in, call.event->arguments[parameter], call.event->id);
+    return any && all;
+  }
+
+private:
+  bool is_defined_by(const Site& site) {
+    const bool makes = site.event->kind == Event::Kind::call && !is_object_assignment(*site.event);
+    if (makes)
+      return is_made_by(site.in, *site.event);
+    return !site.event->arguments.empty() && holds(site.in, site.event->arguments[0], site.event->id);
+  }
+
+  // The definition that certainly holds at an event: the last one before it in its block.
+  const Event* last_definition(FunctionRef in, const std::string& id, std::uint32_t before) const {
+    const Event* last = nullptr;
+    for (const Block& block : in.function->blocks) {
+      if (std::find(block.events.begin(), block.events.end(), before) == block.events.end())
+        continue;
+      for (std::uint32_t index : block.events) {
+        if (index == before)
+          break;
+        const Event& event = in.function->events[index];
+        const bool assigns =
+            (event.kind == Event::Kind::assign && event.text == "=") || is_object_assignment(event);
+        if ((event.kind == Event::Kind::declare && event.variable_id == id) ||
+            (assigns && event.receiver && event.receiver->id == id))
+          last = &event;
+      }
+    }
+    return last;
+  }
+
+  bool is_made_by(FunctionRef in, const Event& event) {
+    static const Names copies = {"to",         "cuda",  "cpu",    "toType",    "type",
+                                 "contiguous", "clone", "detach", "operator=", "move"};
+    const std::string name = last_part(event.callee);
+    const std::size_t first = event.receiver ? 0 : 1; // of the arguments after the tensor
+    if (name == "unsqueeze" || name == "unsqueeze_")
+      return constant_at(in, event, first) == dimension_;
+    if (name == "argmax" || name == "argmin" || name == "narrow") // with keepdim, or of length one
+      return constant_at(in, event, first) == dimension_ &&
+             constant_at(in, event, first + (name == "narrow" ? 2 : 1)) == 1;
+    if (name == "multinomial")
+      return is_last() && constant_at(in, event, first) == 1;
+    if (name == "view" || name == "reshape")
+      return is_last() && sizes_end_in_one(in, event);
+    if (name == "index")
+      return dimension_ == -1 && slices_to_one(in, event);
+    const Value* object = event.receiver            ? &*event.receiver
+                          : event.arguments.empty() ? nullptr
+                                                    : &event.arguments[0];
+    return copies.contains(name) && object && holds(in, *object, event.id);
+  }
+
+  bool is_last() const { return dimension_ == 1 || dimension_ == -1; } // of two dimensions
+
+  std::optional<std::int64_t> constant_at(FunctionRef in, const Event& event, std::size_t index) const {
+    return index < event.arguments.size() ? constant_integer(project_, in, event.arguments[index])
+                                          : std::nullopt;
+  }
+
+  // `view({n, 1})`
+  bool sizes_end_in_one(FunctionRef in, const Event& event) const {
+    std::vector<std::int64_t> sizes;
+    for (const Value& argument : event.arguments)
+      walk(project_, in, argument, {.variables = false, .results = false, .deepest = 4},
+           [&](const Visit& visit) {
+             const bool number = visit.value->kind == Value::Kind::integer;
+             if (number || visit.value->kind == Value::Kind::variable)
+               sizes.push_back(number ? visit.value->integer : -1);
+             return true;
+           });
+    return sizes.size() == 2 && sizes[1] == 1;
+  }
+
+  // `index({"...", Slice(None, 1)})`
+  bool slices_to_one(FunctionRef in, const Event& event) const {
+    const Event* slice = nullptr;
+    for (const Value& argument : event.arguments)
+      walk(project_, in, argument, {.variables = false, .results = false, .deepest = 8},
+           [&](const Visit& visit) {
+             if (visit.event && visit.event->kind == Event::Kind::construct &&
+                 plain_name(visit.event->result_type).find("Slice") != std::string::npos &&
+                 visit.event->arguments.size() > 1)
+               slice = visit.event;
+             return true;
+           });
+    if (!slice)
+      return false;
+    const auto end = constant_integer(project_, in, slice->arguments[1]);
+    const auto begin = constant_integer(project_, in, slice->arguments[0]);
+    return end == 1 && (!begin || *begin == 0);
+  }
+
+  const Codebase& project_;
+  std::int64_t dimension_;
+  std::set<std::pair<std::string, std::uint32_t>> seen_;
+};
+
 } // namespace
 
 TensorTraits traits_of(const Codebase& project, FunctionRef in, const Value& value) {
@@ -414,6 +534,11 @@ bool has_unique_indices(const Codebase& project, FunctionRef in, const Value& va
   });
 }
 
+bool has_one_index_a_row(const Codebase& project, FunctionRef in, const Value& index, std::uint32_t used_by,
+                         std::int64_t dimension) {
+  return OneIndexARow(project, dimension).holds(in, index, used_by);
+}
+
 bool has_repeated_indices(const Codebase& project, FunctionRef in, const Value& value) {
   std::vector<const Event*> makers;
   std::set<std::string> seen;
@@ -421,6 +546,21 @@ bool has_repeated_indices(const Codebase& project, FunctionRef in, const Value& 
   index_makers(project, in, value, seen, makers, unknown);
   return std::any_of(makers.begin(), makers.end(),
                      [](const Event* e) { return kRepeating.contains(last_part(e->callee)); });
+}
+
+bool is_expanded(const Codebase& project, FunctionRef in, const Value& value) {
+  static const Names expanding = {"expand", "expand_as", "broadcast_to"};
+  static const Names views = {"view",    "select", "slice",  "narrow",  "transpose",
+                              "permute", "t",      "detach", "squeeze", "unsqueeze"};
+  bool expanded = false;
+  walk(project, in, value, {.results = false, .deepest = 8}, [&](const Visit& visit) {
+    if (!visit.event)
+      return visit.value->kind == Value::Kind::variable;
+    const std::string name = last_part(visit.event->callee);
+    expanded |= expanding.contains(name) && visit.event->receiver.has_value();
+    return views.contains(name);
+  });
+  return expanded;
 }
 
 bool mentions(const Codebase& project, FunctionRef in, const Value& value,

@@ -1,5 +1,14 @@
-"""Expands the lists of names in libtorch.h and writes a C++ source that holds the text."""
+"""Expands the lists of names in libtorch.h and writes a C++ source that holds the text.
+
+usage: generate.py libtorch.h cuda.h RULES_DIR OUT.cpp
+
+Names that the tables `operators` and `knobs` speak of are declared too, so that a new row needs no line here.
+"""
+import os
+import re
 import sys
+
+import yaml
 
 METHODS = """to cpu cuda clone detach contiguous view reshape flatten permute transpose t squeeze unsqueeze expand expand_as repeat
  narrow slice select index index_put index_put_ index_add index_add_ index_copy index_copy_ index_fill_ index_select index_reduce_
@@ -52,6 +61,37 @@ ENUMS = """Sum Mean None BatchMean Nearest Linear Bilinear Bicubic Trilinear Are
  Replicate Circular Max ReLU GELU Tanh Sigmoid FanIn FanOut LeakyReLU""".split()
 
 
+# Functions of the tables that return (value, indices); `median` does so with a dimension only.
+TUPLES = """kthvalue median nanmedian fractional_max_pool2d fractional_max_pool3d max_pool3d_with_indices adaptive_max_pool3d
+ _ctc_loss _cudnn_ctc_loss _embedding_bag linalg_svd linalg_eigh linalg_eig linalg_qr linalg_lstsq svd""".split()
+
+
+def names_in_tables(rules, prefix):
+    """What follows `prefix` in the symbols of the tables, where no further namespace or class follows."""
+    names = set()
+    for table in ("operators", "knobs"):
+        with open(os.path.join(rules, "tables", table + ".yaml"), encoding="utf-8") as file:
+            for row in yaml.safe_load(file):
+                names.update(symbol[len(prefix):] for symbol in row["symbols"] if symbol.startswith(prefix))
+    return sorted(name for name in names if re.fullmatch(r"\w+", name))
+
+
+def missing(text, names, known):
+    return [name for name in names if name not in known and not re.search(rf"\b{name}\(", text)]
+
+
+def add_names_of_tables(text, rules):
+    METHODS.extend(missing(text, names_in_tables(rules, "at::Tensor::"), METHODS))
+    FUNCTIONS.extend(missing(text, names_in_tables(rules, "at::"), FUNCTIONS + FACTORIES + TUPLES + ["NoGradGuard", "AutoGradMode"]))
+    MODULES.extend(missing(text, names_in_tables(rules, "torch::nn::"), MODULES))
+    FUNCTIONALS.extend(missing(text, names_in_tables(rules, "torch::nn::functional::"), FUNCTIONALS))
+    return {"TUPLE_FUNCTIONS": "".join(f"template <class... A> std::tuple<Tensor, Tensor> {name}(A&&...); " for name in TUPLES),
+            "SWITCHES": "".join(f"template <class... A> void {name}(A&&...); "
+                                for name in missing(text, names_in_tables(rules, "at::Context::"), [])),
+            "AUTOCAST": "".join(f"template <class... A> void {name}(A&&...); "
+                                for name in missing(text, names_in_tables(rules, "at::autocast::"), []))}
+
+
 def calls(macro, names):
     return "\n".join(f"{macro}({name})" for name in names)
 
@@ -61,8 +101,9 @@ def setters(struct):
                     for name in SETTERS)
 
 
-def expand(text):
+def expand(text, rules):
     values = {
+        **add_names_of_tables(text, rules),
         "METHODS": calls("REPROBE_METHOD", METHODS),
         "FUNCTIONS": calls("REPROBE_FUNCTION", FUNCTIONS),
         "FACTORIES": calls("REPROBE_FACTORY", FACTORIES),
@@ -80,9 +121,9 @@ def expand(text):
 
 
 def main():
-    torch, cuda, out = sys.argv[1:]
+    torch, cuda, rules, out = sys.argv[1:]
     with open(torch, encoding="utf-8") as file:
-        torch_text = expand(file.read())
+        torch_text = expand(file.read(), rules)
     with open(cuda, encoding="utf-8") as file:
         cuda_text = file.read()
     with open(out, "w", encoding="utf-8") as file:

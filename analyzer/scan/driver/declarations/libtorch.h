@@ -95,7 +95,8 @@ TensorOptions dtype(ScalarType);
 TensorOptions device(Device);
 
 // A tensor operation: any arguments, a tensor back.
-#define REPROBE_METHOD(NAME) template <class... A> Tensor NAME(A&&...) const; Tensor NAME(std::initializer_list<int64_t>) const;
+#define REPROBE_METHOD(NAME) template <class... A> Tensor NAME(A&&...) const; template <class... A> Tensor NAME(std::initializer_list<int64_t>, A&&...) const; \
+  template <class... A> Tensor NAME(std::initializer_list<indexing::TensorIndex>, A&&...) const;
 class Tensor {
 public:
   Tensor();
@@ -113,7 +114,7 @@ public:
   template <class T> T item() const; Scalar item() const; template <class T> T* data_ptr() const; void* data_ptr() const;
   template <class T> const T* const_data_ptr() const; template <class T> T* mutable_data_ptr() const;
   template <class... A> void backward(A&&...) const;
-  Tensor& grad() const; std::shared_ptr<Node> grad_fn() const; void reset(); template <class F> void register_hook(F&&) const;
+  Tensor& grad() const; Tensor& mutable_grad() const; std::shared_ptr<Node> grad_fn() const; void reset(); template <class F> void register_hook(F&&) const;
   template <class T, int N> struct Accessor { Accessor<T, N> operator[](int64_t) const; operator T&() const; };
   template <class T, int N> Accessor<T, N> accessor() const; template <class T, int N> Accessor<T, N> packed_accessor32() const;
   template <class... A> std::vector<Tensor> split(A&&...) const; template <class... A> std::vector<Tensor> chunk(A&&...) const;
@@ -139,6 +140,7 @@ std::ostream& operator<<(std::ostream&, const Tensor&);
 @FUNCTIONS@
 template <class... A> std::tuple<Tensor, Tensor> sort(A&&...); template <class... A> std::tuple<Tensor, Tensor> topk(A&&...);
 template <class... A> std::vector<Tensor> meshgrid(A&&...); template <class... A> std::vector<Tensor> broadcast_tensors(A&&...);
+@TUPLE_FUNCTIONS@
 template <class... A> std::tuple<Tensor, Tensor> _unique2(A&&...); template <class... A> std::tuple<Tensor, Tensor> unique_consecutive(A&&...);
 
 struct Context {
@@ -146,11 +148,12 @@ struct Context {
   void setDeterministicAlgorithms(bool, bool); bool deterministicAlgorithms() const; bool deterministicAlgorithmsWarnOnly() const;
   void setUserEnabledCuDNN(bool); bool userEnabledCuDNN() const; void setAllowTF32CuBLAS(bool); bool allowTF32CuBLAS() const;
   void setAllowTF32CuDNN(bool); bool allowTF32CuDNN() const; void setBenchmarkLimitCuDNN(int); void setFloat32MatmulPrecision(const std::string&);
-  void setAllowFP16ReductionCuBLAS(bool); void setAllowBF16ReductionCuBLAS(bool); void setDeterministicFillUninitializedMemory(bool);
-  void setSDPUseFlash(bool); void setSDPUseMath(bool); void setSDPUseMemEfficient(bool);
-  void setAllowFP16ReductionCuBLAS(bool, bool);
+  void setDeterministicFillUninitializedMemory(bool); void setDeterministicMkldnn(bool); void setUserEnabledMkldnn(bool);
+  @SWITCHES@
   const Generator& defaultGenerator(Device); bool hasCUDA() const; bool hasCuDNN() const;
 };
+enum class Float32Backend { GENERIC, CUDA, MKLDNN }; enum class Float32Op { ALL, CONV, RNN, MATMUL }; enum class Float32Precision { NONE, IEEE, TF32, BF16 };
+enum class Float32MatmulPrecision { HIGHEST, HIGH, MEDIUM };
 Context& globalContext();
 void manual_seed(uint64_t);
 void set_num_threads(int); int get_num_threads(); int get_num_interop_threads(); void set_num_interop_threads(int);
@@ -158,7 +161,8 @@ template <class F> void parallel_for(int64_t, int64_t, int64_t, const F&);
 namespace detail { const Generator& getDefaultCPUGenerator(); Generator createCPUGenerator(uint64_t = 0); }
 namespace cuda { namespace detail { const Generator& getDefaultCUDAGenerator(c10::DeviceIndex = -1); Generator createCUDAGenerator(c10::DeviceIndex = -1); } using namespace c10::cuda; }
 namespace autocast {
-void set_enabled(bool); bool is_enabled(); void set_autocast_enabled(DeviceType, bool); bool is_autocast_enabled(DeviceType);
+bool is_enabled(); bool is_autocast_enabled(DeviceType); bool is_cpu_enabled();
+@AUTOCAST@
 void set_autocast_dtype(DeviceType, ScalarType); void set_autocast_gpu_dtype(ScalarType); void clear_cache(); void increment_nesting(); void decrement_nesting();
 void set_autocast_cache_enabled(bool);
 }
@@ -208,14 +212,17 @@ public:
 #define TORCH_MODULE(NAME) class NAME : public torch::nn::ModuleHolder<NAME##Impl> { public: using torch::nn::ModuleHolder<NAME##Impl>::ModuleHolder; }
 #define TORCH_MODULE_IMPL(NAME, IMPL) class NAME : public torch::nn::ModuleHolder<IMPL> { public: using torch::nn::ModuleHolder<IMPL>::ModuleHolder; }
 #define REPROBE_MODULE(NAME) \
-  struct NAME##Options { template <class... A> explicit NAME##Options(A&&...); @OPTIONS@ }; \
+  struct NAME##Options { template <class... A> explicit NAME##Options(A&&...); explicit NAME##Options(std::initializer_list<int64_t>); @OPTIONS@ }; \
   class NAME##Impl : public Cloneable<NAME##Impl> { public: NAME##Impl(); template <class... A> explicit NAME##Impl(A&&...); template <class... A> at::Tensor forward(A&&...); at::Tensor weight, bias; void reset(); NAME##Options options; template <class T> void push_back(T&&); template <class... A> void reset_parameters(A&&...); }; \
   TORCH_MODULE(NAME);
 @MODULES@
 struct AnyModule { template <class T> AnyModule(T&&); template <class... A> at::Tensor forward(A&&...); };
 namespace init { template <class... A> at::Tensor xavier_uniform_(A&&...); template <class... A> at::Tensor xavier_normal_(A&&...); template <class... A> at::Tensor kaiming_uniform_(A&&...); template <class... A> at::Tensor kaiming_normal_(A&&...);
   template <class... A> at::Tensor normal_(A&&...); template <class... A> at::Tensor uniform_(A&&...); template <class... A> at::Tensor constant_(A&&...); template <class... A> at::Tensor zeros_(A&&...); template <class... A> at::Tensor ones_(A&&...); template <class... A> at::Tensor orthogonal_(A&&...); template <class... A> at::Tensor trunc_normal_(A&&...); }
-namespace utils { template <class... A> double clip_grad_norm_(A&&...); template <class... A> void clip_grad_value_(A&&...); }
+namespace utils { template <class... A> double clip_grad_norm_(A&&...); template <class... A> void clip_grad_value_(A&&...);
+  namespace rnn { struct PackedSequence { at::Tensor data() const; }; template <class... A> at::Tensor pad_sequence(A&&...); template <class... A> PackedSequence pack_padded_sequence(A&&...);
+    template <class... A> PackedSequence pack_sequence(A&&...); template <class... A> std::tuple<at::Tensor, at::Tensor> pad_packed_sequence(A&&...); } }
+namespace parallel { template <class M, class... A> at::Tensor data_parallel(M, at::Tensor, A&&...); template <class M> std::vector<M> replicate(const M&, const std::vector<at::Device>&); template <class... A> std::vector<at::Tensor> parallel_apply(A&&...); }
 namespace functional {
 #define REPROBE_FUNCTIONAL(NAME) template <class... A> at::Tensor NAME(A&&...);
 @FUNCTIONALS@
@@ -240,7 +247,7 @@ struct LRScheduler { void step(); }; struct StepLR : LRScheduler { StepLR(Optimi
 namespace data {
 template <class D = at::Tensor, class T = at::Tensor> struct Example { Example(); Example(D, T); D data; T target; };
 struct DataLoaderOptions { DataLoaderOptions(std::size_t = 1); DataLoaderOptions& batch_size(std::size_t); DataLoaderOptions& workers(std::size_t); DataLoaderOptions& enforce_ordering(bool); DataLoaderOptions& drop_last(bool); DataLoaderOptions& max_jobs(std::size_t); };
-namespace samplers { struct RandomSampler { RandomSampler(int64_t); }; struct SequentialSampler { SequentialSampler(std::size_t); }; struct DistributedRandomSampler { template <class... A> DistributedRandomSampler(A&&...); void set_epoch(std::size_t); }; struct DistributedSequentialSampler { template <class... A> DistributedSequentialSampler(A&&...); }; }
+namespace samplers { struct RandomSampler { RandomSampler(int64_t); }; struct SequentialSampler { SequentialSampler(std::size_t); }; struct DistributedRandomSampler { template <class... A> DistributedRandomSampler(A&&...); void set_epoch(std::size_t); void reset(std::optional<std::size_t> = {}); }; struct DistributedSequentialSampler { template <class... A> DistributedSequentialSampler(A&&...); void set_epoch(std::size_t); void reset(std::optional<std::size_t> = {}); }; }
 namespace datasets {
 template <class D, class T> struct MapDataset { std::optional<std::size_t> size() const; template <class U> MapDataset<MapDataset, U> map(U) &&; };
 template <class Self, class S = Example<>> struct Dataset { virtual ~Dataset(); virtual S get(std::size_t) = 0; virtual std::optional<std::size_t> size() const = 0; template <class T> MapDataset<Self, T> map(T) &&; };

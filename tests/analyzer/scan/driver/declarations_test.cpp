@@ -1,5 +1,6 @@
 // What is known of LibTorch and CUDA programs where neither is installed.
 #include "analyzer/scan/driver/declarations.h"
+#include "rules/registry.h"
 
 #include <gtest/gtest.h>
 
@@ -69,6 +70,39 @@ TEST(Declarations, ATrainerParsesWithoutLibtorch) {
        {"at::manual_seed", "at::Context::setDeterministicCuDNN", "torch::nn::Conv2dImpl::forward", "at::relu",
         "torch::data::make_data_loader", "torch::optim::SGD::SGD", "at::Tensor::index_add_",
         "at::Tensor::backward", "torch::randn", "torch::zeros", "torch::data::DataLoaderOptions::workers"})
+    EXPECT_TRUE(names.contains(name)) << name;
+}
+
+// `at::f` → `at::f(t, 0);`, `at::Tensor::f` → `t.f(t, 0);`, a module → a variable of it.
+std::string use_of(const std::string& symbol) {
+  const auto last = symbol.rfind("::");
+  const std::string scope = symbol.substr(0, last), name = symbol.substr(last + 2);
+  if (scope == "at::Tensor")
+    return "t." + name + "(0);\n";
+  if (scope == "at::Context")
+    return "at::globalContext()." + name + "(true" + (name == "setDeterministicAlgorithms" ? ", true" : "") + ");\n";
+  if (scope == "at::autocast" || scope == "torch::nn::functional")
+    return symbol + "(t);\n";
+  if (scope == "torch::nn")
+    return "{ " + symbol + " module(1); }\n";
+  return scope == "at" && std::islower(name[0]) ? symbol + "(t, 0);\n" : "";
+}
+
+TEST(Declarations, WhatTheTablesNameIsDeclared) {
+  std::set<std::string> symbols;
+  for (const char* table : {"operators", "knobs"})
+    for (const auto& row : rules::Registry::builtin().table(table))
+      for (const auto& symbol : row.at("symbols"))
+        symbols.insert(symbol.get<std::string>());
+  std::string uses;
+  for (const std::string& symbol : symbols)
+    uses += use_of(symbol);
+  const TranslationUnit unit =
+      parse_without("#include <torch/torch.h>\nvoid use(torch::Tensor t) {\n" + uses + "}\n", "c++");
+  EXPECT_EQ(unit.status, "full") << unit.reason << "\n" << uses;
+  const auto names = callees(unit);
+  for (const char* name : {"at::cumsum", "at::Tensor::put_", "at::Context::setSDPUseMath", "at::_convolution",
+                           "at::autocast::set_cpu_enabled", "torch::nn::functional::grid_sample"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
 

@@ -1,0 +1,16 @@
+// Right: the cache is cleared after each step.
+#include <ATen/autocast_mode.h>
+#include <torch/torch.h>
+
+int main() {
+  torch::nn::Linear layer(4, 4);
+  layer->to(torch::kCUDA);
+  torch::optim::SGD optimizer(layer->parameters(), 0.1);
+  at::autocast::set_autocast_enabled(at::kCUDA, true);
+  for (int step = 0; step < 3; ++step) {
+    layer->forward(torch::rand({2, 4}, torch::kCUDA)).sum().backward();
+    optimizer.step();
+    at::autocast::clear_cache();
+  }
+  at::autocast::set_autocast_enabled(at::kCUDA, false);
+}
