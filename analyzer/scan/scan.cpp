@@ -1,5 +1,6 @@
 #include "analyzer/scan/scan.h"
 
+#include "analyzer/scan/driver/build_files.h"
 #include "analyzer/scan/driver/project.h"
 #include "analyzer/scan/driver/worker.h"
 #include "analyzer/scan/judge/judge.h"
@@ -42,6 +43,13 @@ void describe_examined(const std::vector<TranslationUnit>& units, report::Findin
   }
 }
 
+std::vector<BuildFlag> build_flags_of(const Project& project) {
+  std::vector<std::filesystem::path> sources;
+  for (const ParseRequest& request : project.requests)
+    sources.push_back(request.main_file);
+  return read_build_flags(sources, project.root);
+}
+
 } // namespace
 
 report::Findings scan(const Options& options, const rules::Registry& registry) {
@@ -58,7 +66,7 @@ report::Findings scan(const Options& options, const rules::Registry& registry) {
     for (const TranslationUnit& unit : units)
       std::printf("%s\n", to_json(unit).c_str());
   } else {
-    findings = judge(units, registry, options);
+    findings = judge(units, registry, options, build_flags_of(project));
   }
   findings.stage = options.stage;
   describe_examined(units, findings);

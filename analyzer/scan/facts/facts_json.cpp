@@ -44,15 +44,21 @@ void fields(Visitor& v, Block& x) {
 
 template <class Visitor>
 void fields(Visitor& v, Parameter& x) {
-  v("n", x.name), v("ty", x.type), v("id", x.id);
+  v("n", x.name), v("ty", x.type), v("id", x.id), v("ref", x.reference);
 }
 
 template <class Visitor>
 void fields(Visitor& v, Function& x) {
   v("u", x.usr), v("n", x.name), v("at", x.range), v("p", x.parameters), v("rt", x.result_type);
   v("main", x.is_main), v("ctor", x.is_constructor), v("lambda", x.is_lambda), v("kernel", x.is_kernel);
-  v("device", x.is_device), v("pattern", x.is_template_pattern), v("owner", x.owner), v("in", x.entry);
+  v("device", x.is_device), v("pattern", x.is_template_pattern), v("owner", x.owner);
+  v("overrides", x.overrides), v("in", x.entry);
   v("out", x.exit), v("events", x.events), v("blocks", x.blocks);
+}
+
+template <class Visitor>
+void fields(Visitor& v, Pragma& x) {
+  v("at", x.where), v("t", x.text), v("s", x.statement);
 }
 
 template <class Visitor>
@@ -65,7 +71,8 @@ void fields(Visitor& v, TranslationUnit& x) {
   v("main_file", x.main_file), v("language", x.language), v("status", x.status), v("reason", x.reason);
   v("missing_headers", x.missing_headers), v("errors", x.errors), v("flags", x.flags);
   v("libtorch", x.libtorch_version), v("cuda", x.cuda_version), v("inferred_flags", x.inferred_flags);
-  v("includes", x.includes), v("files", x.files), v("functions", x.functions);
+  v("includes", x.includes), v("files", x.files), v("pragmas", x.pragmas);
+  v("functions", x.functions);
 }
 
 template <class T>
@@ -250,6 +257,9 @@ void check_indices(const TranslationUnit& unit) {
     if (position.file != 0 && position.file >= unit.files.size())
       throw Malformed{path, "no such file"};
   };
+  for (const Pragma& pragma : unit.pragmas)
+    check_position(pragma.where, "/pragmas"), check_position(pragma.statement.begin, "/pragmas"),
+        check_position(pragma.statement.end, "/pragmas");
   for (std::size_t f = 0; f < unit.functions.size(); ++f) {
     const Function& function = unit.functions[f];
     const std::string path = "/functions/" + std::to_string(f);

@@ -24,7 +24,11 @@ const std::map<std::string, Judge, std::less<>> kJudges = {{"seeding", judge_see
                                                            {"uninitialised", judge_uninitialised},
                                                            {"streams", judge_streams},
                                                            {"barriers", judge_barriers},
-                                                           {"order", judge_order}};
+                                                           {"order", judge_order},
+                                                           {"uses", judge_uses},
+                                                           {"threads", judge_threads},
+                                                           {"timing", judge_timing},
+                                                           {"build", judge_build}};
 
 bool is_selected(const rules::Rule& rule, const std::vector<std::string>& globs) {
   return globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
@@ -95,26 +99,25 @@ std::string shown_name(const Event& event) {
 }
 
 void Findings::add(Draft draft) {
-  const Position& name = draft.site.event && draft.site.event->name.line ? draft.site.event->name
-                                                                         : draft.site.event->range.begin;
   report::Finding finding;
-  finding.source = source_of(draft.site);
-  if (!places_.insert({finding.source.file, name.offset}).second)
+  finding.source = draft.place ? *draft.place : source_of(draft.site);
+  if (!places_.insert({finding.source.file, finding.source.line, finding.source.column}).second)
     return;
-  const TranslationUnit& unit = *draft.site.in.unit;
   finding.rule = rule_.id;
   finding.severity = severity_;
   finding.confidence = draft.confidence.empty() ? rule_.confidence : draft.confidence;
-  // Unresolved names, and declarations instead of headers, may be something else than they seem.
-  if ((unit.status != "full" && draft.by_name) || unit.libtorch_version == "declarations")
-    finding.confidence = lowered(finding.confidence);
   finding.message = std::move(draft.message);
   finding.fix = std::move(draft.fix);
-  finding.function = draft.site.in.function->name;
   finding.operators = std::move(draft.operators);
-  // What varies inside an operator of the project's own is measured as that operator.
-  if (finding.operators.empty())
-    finding.operators = registrations_.operators_run_by(draft.site.in.function);
+  if (const TranslationUnit* unit = draft.site.in.unit) {
+    // Unresolved names, and declarations instead of headers, may be something else than they seem.
+    if ((unit->status != "full" && draft.by_name) || unit->libtorch_version == "declarations")
+      finding.confidence = lowered(finding.confidence);
+    finding.function = draft.site.in.function->name;
+    // What varies inside an operator of the project's own is measured as that operator.
+    if (finding.operators.empty())
+      finding.operators = registrations_.operators_run_by(draft.site.in.function);
+  }
   finding.direction = std::move(draft.direction);
   finding.kernels = std::move(draft.kernels);
   finding.devices = std::move(draft.devices);
@@ -125,7 +128,7 @@ void Findings::add(Draft draft) {
 }
 
 report::Findings judge(const std::vector<TranslationUnit>& units, const rules::Registry& registry,
-                       const Options& options) {
+                       const Options& options, const std::vector<BuildFlag>& build_flags) {
   report::Findings out;
   out.stage = options.stage;
   const Codebase project(units);
@@ -135,7 +138,7 @@ report::Findings judge(const std::vector<TranslationUnit>& units, const rules::R
   const SymbolIndex operators(registry.table("operators"));
   Execution execution(project, effects, [&](const Event& event) { return !operators.find(event).empty(); });
   const auto reached = states_at_operators(execution, operators);
-  const Context context{project, registry, effects, evidence, execution, reached};
+  const Context context{project, registry, effects, evidence, execution, reached, build_flags};
   for (const rules::Rule& rule : registry.rules()) {
     const std::string severity = severity_at(rule, options.stage);
     if (!is_selected(rule, options.rules) || severity == "off")
