@@ -37,7 +37,9 @@ pthread_t load_later(int* image) {
 }
 
 void load_all(int* images, int n) {
-  for (int i = 0; i < n; ++i) pthread_join(load_later(images + i), nullptr);
+  std::vector<pthread_t> threads(n);
+  for (int i = 0; i < n; ++i) threads[i] = load_later(images + i);
+  for (int i = 0; i < n; ++i) pthread_join(threads[i], nullptr);
 }
 
 std::mt19937 engine(42);
