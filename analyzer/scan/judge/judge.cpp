@@ -44,9 +44,15 @@ std::string severity_at(const rules::Rule& rule, const std::string& stage) {
 }
 
 // One run over all paths: in which states each operator is reached.
-std::unordered_map<const Event*, Reached> states_at_operators(Execution& execution,
+std::unordered_map<const Event*, Reached> states_at_operators(const Codebase& project, Execution& execution,
                                                               const SymbolIndex& operators) {
   std::unordered_map<const Event*, Reached> reached;
+  const bool any = std::any_of(project.functions().begin(), project.functions().end(), [&](const FunctionRef& ref) {
+    return std::any_of(ref.function->events.begin(), ref.function->events.end(),
+                       [&](const Event& event) { return !operators.find(event).empty(); });
+  });
+  if (!any)
+    return reached; // all those paths would show nothing
   for (const FunctionRef& root : execution.roots())
     execution.run(root, [&](const Site& site, const World& world) {
       if (operators.find(*site.event).empty())
@@ -137,7 +143,7 @@ report::Findings judge(const std::vector<TranslationUnit>& units, const rules::R
   const Registrations registrations(project);
   const SymbolIndex operators(registry.table("operators"));
   Execution execution(project, effects, [&](const Event& event) { return !operators.find(event).empty(); });
-  const auto reached = states_at_operators(execution, operators);
+  const auto reached = states_at_operators(project, execution, operators);
   const Context context{project, registry, effects, evidence, execution, reached, build_flags};
   for (const rules::Rule& rule : registry.rules()) {
     const std::string severity = severity_at(rule, options.stage);

@@ -25,6 +25,18 @@ std::string generator_name(const std::string& generator) {
   return found == names.end() ? generator : found->second;
 }
 
+// Without both there is no order of seeds and draws: whole runs need not be looked at.
+bool is_seeded_and_drawn(const Context& context, const std::string& generator) {
+  bool seeded = false, drawn = false;
+  for (const FunctionRef& ref : context.project.functions())
+    for (const Event& event : ref.function->events)
+      for (const Effect& effect : context.effects.of(&event)) {
+        seeded |= is(effect, Effect::Kind::seed, generator);
+        drawn |= is(effect, Effect::Kind::draw, generator);
+      }
+  return seeded && drawn;
+}
+
 // --- a program that never seeds ---
 
 struct Draws {
@@ -96,6 +108,8 @@ void judge_missing(const Context& context, Findings& findings) {
 
 void judge_conditional(const Context& context, Findings& findings) {
   const std::string generator = findings.rule().options.value("generator", "torch");
+  if (!is_seeded_and_drawn(context, generator))
+    return;
   for (const Program& program : context.evidence.programs()) {
     Site seed, draw;
     context.execution.run(
@@ -399,6 +413,8 @@ void judge_globals(const Context& context, const std::string& generator, Finding
 
 void judge_after_use(const Context& context, Findings& findings) {
   const std::string generator = findings.rule().options.value("generator", "torch");
+  if (!is_seeded_and_drawn(context, generator))
+    return;
   judge_globals(context, generator, findings);
   for (const FunctionRef& root : context.execution.roots())
     judge_order_of(context, root, generator, findings);
