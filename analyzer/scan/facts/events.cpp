@@ -42,6 +42,17 @@ const Expr* initializing_construct(const Expr* initializer) {
   return nullptr;
 }
 
+const char* storage_of(const ValueDecl* declared) {
+  const auto* variable = dyn_cast<VarDecl>(declared);
+  if (variable && variable->getTLSKind() != VarDecl::TLS_None)
+    return "thread_local";
+  if (variable && variable->hasAttr<CUDASharedAttr>())
+    return "shared";
+  if (variable && variable->isStaticLocal())
+    return "static";
+  return declared->getType()->isReferenceType() ? "reference" : "";
+}
+
 // `c.begin()` or `std::begin(c)`: the container.
 const Expr* begun_container(const Expr* initializer) {
   const Expr* expression = plain(initializer);
@@ -60,14 +71,6 @@ const Expr* begun_container(const Expr* initializer) {
 bool is_unevaluated(const Stmt* statement) {
   return isa<UnaryExprOrTypeTraitExpr, CXXNoexceptExpr, RequiresExpr, SizeOfPackExpr, TypeTraitExpr,
              OffsetOfExpr, ConceptSpecializationExpr, CXXDefaultArgExpr, CXXTypeidExpr>(statement);
-}
-
-// Threads of a block share one variable, calls of a function another.
-const char* storage_of(const ValueDecl* declared) {
-  const auto* variable = dyn_cast<VarDecl>(declared);
-  if (!variable)
-    return "";
-  return variable->hasAttr<CUDASharedAttr>() ? "shared" : variable->isStaticLocal() ? "static" : "";
 }
 
 // `namespace::name` or `name` before the last parenthesised group of `text`: where it starts and ends, and
@@ -257,6 +260,10 @@ void Lowering::visit(const Stmt* statement) {
     add_assembly(assembly);
   } else if (const auto* pseudo = dyn_cast<PseudoObjectExpr>(statement)) {
     visit(pseudo->getSyntacticForm());
+  } else if (const auto* leave = dyn_cast<ReturnStmt>(statement)) {
+    visit_children(statement);
+    if (leave->getRetValue())
+      add_return(leave);
   } else if (isa<OpaqueValueExpr>(statement)) {
     // Its source is visited where it is written.
   } else {
@@ -604,6 +611,13 @@ void Lowering::add_assembly(const GCCAsmStmt* statement) {
     output.arguments.push_back(result);
     output.result_type = output.receiver->type;
   }
+}
+
+void Lowering::add_return(const ReturnStmt* leave) {
+  Event& event = add(Event::Kind::returns, nullptr, leave->getSourceRange(), leave->getReturnLoc());
+  event.arguments.push_back(value(leave->getRetValue()));
+  event.result_type = event.arguments[0].type;
+  events_[leave] = event.id;
 }
 
 void Lowering::add_access(const Expr* expression, const Expr* base, const Expr* index) {

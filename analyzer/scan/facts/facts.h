@@ -67,12 +67,13 @@ struct Event {
     destroy,   // scope end of a variable with a destructor (guards: NoGradGuard, AutocastGuard …)
     declare,   // a variable that no constructor call makes (of builtin type, a reference, or the result of a call or copy),
                // with its initialiser in arguments[0]; for the variable of a range-for loop that is compound "element"
-               // over the container; `text` is "static" for static locals, "shared" for __shared__ variables (also of
-               // `construct`); structured bindings are declared one by one
+               // over the container; `text` is "static" for static locals, "thread_local", "reference", "shared" for __shared__
+               // variables (also of `construct`, "thread_local" also of globals); structured bindings are declared one by one
     assign,    // writes to a variable, field, array element or through a pointer: target in `receiver`, value in arguments[0];
                // `text` is the operator ("=", "+=", "++" …)
     iterate,   // a loop: the range or begin() object in `receiver`; `text` is "range-for", "for", "while" or "do". A range-for
                // has it before the loop, the others in the first block of the loop. do … while (0) is no loop
+    returns,   // `return value;`, the value in arguments[0]
     access,    // subscript or dereference that reads or writes memory, in kernels and device functions only: base in
                // `receiver`, index in arguments[0], `text` is "read" or "write". `->` and &x[i] are no accesses
   };
@@ -112,6 +113,7 @@ struct Block {
 
 struct Parameter {
   std::string name, type, id; // id: USR
+  bool reference = false;
 };
 
 /// A function, method, constructor, lambda, or "<static-init>" (initialisers of the file's global variables). A class
@@ -126,9 +128,18 @@ struct Function {
   bool is_kernel = false, is_device = false; // __global__, __device__ (or __host__ __device__)
   bool is_template_pattern = false;          // the uninstantiated pattern
   std::string owner;                         // class of a method, USR of the enclosing function of a lambda
+  std::vector<std::string> overrides;        // USRs of the virtual methods that it overrides, of bases of bases too
   std::uint32_t entry = 0, exit = 0;
   std::vector<Event> events;
   std::vector<Block> blocks; // empty when clang could not build the graph: events then stand in source order
+};
+
+/// A `#pragma` that changes what the code after it computes: OpenMP, OpenACC, floating-point modes. Read from the
+/// text, so it is there whatever the compile flags, and also where a macro such as _OPENMP leaves it out.
+struct Pragma {
+  Position where;  // of its `#`
+  std::string text; // without "#pragma", words separated by one space: "omp parallel for reduction(+ : sum)"
+  Range statement; // the statement that follows
 };
 
 struct SourceFile {
@@ -155,8 +166,16 @@ struct TranslationUnit {
   bool inferred_flags = false;             // no compilation database entry
   std::vector<std::string> includes;       // direct includes of user files, as written, without quotes or brackets
   std::vector<SourceFile> files;
+  std::vector<Pragma> pragmas;             // of user files
   std::vector<Function> functions;
   std::vector<SuppressionComment> suppressions; // in the user's own files
+};
+
+/// A compiler option in the text of a build file. Lines and columns count from 1.
+struct BuildFlag {
+  std::string file; // relative to the scan's root
+  std::uint32_t line = 0, column = 0;
+  std::string text; // "-ffast-math"
 };
 
 /// JSON, one document a translation unit. `from_json` throws reprobe::Error on anything it does not understand.

@@ -34,6 +34,7 @@ private:
   void add_aggregate(const clang::InitListExpr*);
   void add_assignment(const clang::Expr*, const clang::Expr* target, const clang::Expr* value,
                       const std::string& spelling, clang::SourceLocation operator_location);
+  void add_return(const clang::ReturnStmt*);
   void add_recovery(const clang::RecoveryExpr*);
   void add_assembly(const clang::GCCAsmStmt*);
   std::size_t qualifier_before(clang::SourceLocation) const;

@@ -87,6 +87,8 @@ void Codebase::index(FunctionRef ref) {
     by_owner_[plain_name(ref.function->owner)].push_back(ref);
   if (ref.function->name.find("::~") != std::string::npos)
     destructors_[plain_name(ref.function->name)].push_back(ref);
+  for (const std::string& usr : ref.function->overrides)
+    overriders_[usr].push_back(ref);
   for (const Event& event : ref.function->events) {
     if (event.kind == Event::Kind::destroy)
       continue;
@@ -169,6 +171,12 @@ const std::vector<Site>& Codebase::callers(const Function* function) const {
   return found == callers_.end() ? none : found->second;
 }
 
+const std::vector<FunctionRef>& Codebase::overriders(const std::string& usr) const {
+  static const std::vector<FunctionRef> none;
+  const auto found = usr.empty() ? overriders_.end() : overriders_.find(usr);
+  return found == overriders_.end() ? none : found->second;
+}
+
 std::vector<Site> Codebase::definitions(const std::string& id, FunctionRef from) const {
   const auto found = id.empty() ? definitions_.end() : definitions_.find(id);
   if (found == definitions_.end())
@@ -196,9 +204,14 @@ std::set<const Function*> Codebase::reachable(FunctionRef main) const {
   std::set<const Function*> reached;
   std::set<std::string> classes;
   std::vector<FunctionRef> open = {main};
-  for (const FunctionRef& ref : functions_)
-    if (ref.function->name == "<static-init>" && ref.unit == main.unit)
-      open.push_back(ref);
+  // Globals of every file that the program is made of are initialised.
+  std::set<const TranslationUnit*> units;
+  const auto use_unit = [&](const TranslationUnit* unit) {
+    if (units.insert(unit).second)
+      for (const FunctionRef& ref : functions_)
+        if (ref.function->name == "<static-init>" && ref.unit == unit)
+          open.push_back(ref);
+  };
   // Virtual calls, data loaders and module holders run members that no call names: a class in use brings all
   // of them.
   const auto use_class = [&](const std::string& name, const TranslationUnit& unit) {
@@ -214,6 +227,7 @@ std::set<const Function*> Codebase::reachable(FunctionRef main) const {
     open.pop_back();
     if (!reached.insert(ref.function).second)
       continue;
+    use_unit(ref.unit);
     if (!ref.function->is_lambda)
       use_class(plain_name(ref.function->owner), *ref.unit);
     for (const Event& event : ref.function->events) {

@@ -50,6 +50,8 @@ public:
   /// functions.
   std::vector<FunctionRef> callees(FunctionRef, const Event&) const;
   const std::vector<Site>& callers(const Function*) const;
+  /// What a call of the virtual method with this USR may run besides its own definition.
+  const std::vector<FunctionRef>& overriders(const std::string& usr) const;
   /// Everything that writes a variable or field: declarations, constructions, assignments.
   std::vector<Site> definitions(const std::string& variable_id, FunctionRef seen_from) const;
 
@@ -61,7 +63,7 @@ private:
   std::string forwarded_class(const Event&) const;
   const std::vector<TranslationUnit>& units_;
   std::vector<FunctionRef> functions_, mains_;
-  std::unordered_map<std::string, std::vector<FunctionRef>> by_usr_, by_owner_, destructors_;
+  std::unordered_map<std::string, std::vector<FunctionRef>> by_usr_, by_owner_, destructors_, overriders_;
   std::unordered_map<std::string, std::vector<Site>> definitions_;
   std::unordered_map<const Function*, std::vector<Site>> callers_;
 };

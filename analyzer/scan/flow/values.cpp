@@ -133,7 +133,7 @@ void walk(const Codebase& project, FunctionRef in, const Value& value, const Wal
 std::vector<const Value*> returned_values(const Function& function) {
   std::vector<const Value*> values;
   for (const Event& event : function.events)
-    if (event.kind == Event::Kind::assign && event.text == "return")
+    if (event.kind == Event::Kind::returns)
       for (const Value& argument : event.arguments)
         values.push_back(&argument);
   return values;

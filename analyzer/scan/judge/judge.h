@@ -12,6 +12,7 @@ namespace reprobe::scan {
 
 /// Fills `stage` and `findings` only. Rules are those of `Options::rules`, severities those of
 /// `Options::stage`.
-report::Findings judge(const std::vector<TranslationUnit>&, const rules::Registry&, const Options&);
+report::Findings judge(const std::vector<TranslationUnit>&, const rules::Registry&, const Options&,
+                       const std::vector<BuildFlag>& build_flags = {});
 
 } // namespace reprobe::scan

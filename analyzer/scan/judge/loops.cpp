@@ -62,14 +62,6 @@ bool is_declared_in(const std::vector<const Event*>& body, const std::string& id
   });
 }
 
-bool is_sequence(const std::string& type) {
-  const std::string name = plain_name(type);
-  static const Names sequences = {"std::vector",      "std::deque",  "std::list",  "std::basic_string",
-                                  "std::string",      "std::queue",  "std::stack", "std::forward_list",
-                                  "c10::SmallVector", "QStringList", "std::array"};
-  return sequences.contains(name);
-}
-
 bool is_stream(const std::string& type) {
   return type.find("ostream") != std::string::npos || type.find("ofstream") != std::string::npos ||
          type.find("stringstream") != std::string::npos || type.find("fstream") != std::string::npos;
@@ -88,7 +80,36 @@ bool is_rounded(const std::string& type) {
   return is_floating_type(type) || type.find("at::Tensor") != std::string::npos;
 }
 
+// `v[i]`, `v.at(i)`: the index, and `v` as receiver of what is found.
+const Value* index_of(const Function& function, const Value& target) {
+  if (target.kind == Value::Kind::compound && target.text == "[]" && target.operands.size() == 2)
+    return &target.operands[1];
+  const Event* event = target.kind == Value::Kind::call ? event_of(function, target.event) : nullptr;
+  if (!event || !event->receiver || event->arguments.empty() || !is_sequence(event->receiver->type))
+    return nullptr;
+  const std::string name = last_part(event->callee);
+  return name == "operator[]" || name == "at" ? &event->arguments[0] : nullptr;
+}
+
+// `s = s + x`
+bool adds_to_itself(const Event& event, const Value& target) {
+  if (event.text != "=" || event.arguments.size() != 1 || target.kind != Value::Kind::variable)
+    return false;
+  const Value& value = event.arguments[0];
+  return value.kind == Value::Kind::compound && (value.text == "+" || value.text == "-" || value.text == "*") &&
+         std::any_of(value.operands.begin(), value.operands.end(),
+                     [&](const Value& operand) { return operand.kind == Value::Kind::variable && operand.id == target.id; });
+}
+
 } // namespace
+
+bool is_sequence(const std::string& type) {
+  const std::string name = plain_name(type);
+  static const Names sequences = {"std::vector",      "std::deque",  "std::list",  "std::basic_string",
+                                  "std::string",      "std::queue",  "std::stack", "std::forward_list",
+                                  "c10::SmallVector", "QStringList", "std::array"};
+  return sequences.contains(name);
+}
 
 std::vector<const Event*> body_of(const Function& function, const Event& iterate) {
   std::vector<const Event*> body;
@@ -125,9 +146,10 @@ std::vector<const Event*> body_of(const Function& function, const Event& iterate
   return body;
 }
 
-std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, const Event& iterate) {
+namespace {
+
+std::vector<OrderEffect> effects_of_body(const Context& context, FunctionRef in, const std::vector<const Event*>& body) {
   const Function& function = *in.function;
-  const std::vector<const Event*> body = body_of(function, iterate);
   std::vector<OrderEffect> effects;
   std::set<std::string> counters; // integers that count elements: what they index is ordered by arrival
   for (const Event* event : body)
@@ -172,6 +194,9 @@ std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, c
       if (!per_element && !counts)
         effects.push_back(
             {event, fmt::format("`{}` is added up in that order", name_of(*root)), {}, nullptr});
+    } else if (event->kind == Event::Kind::assign && outside(root) && adds_to_itself(*event, *event->receiver) &&
+               is_floating_type(event->receiver->type)) {
+      effects.push_back({event, fmt::format("`{}` is added up in that order", name_of(*root)), {}, nullptr});
     } else if (event->kind == Event::Kind::call && name == "operator<<" && !event->arguments.empty()) {
       const Value& stream = event->receiver ? *event->receiver : event->arguments[0];
       const Value* target = root_variable(function, stream);
@@ -180,10 +205,9 @@ std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, c
       if (target && is_stream(target->type) && !console && outside(target))
         effects.push_back(
             {event, fmt::format("`{}` is written in that order", name_of(*target)), {}, nullptr});
-    } else if (event->kind == Event::Kind::assign && event->receiver &&
-               event->receiver->kind == Value::Kind::compound && event->receiver->text == "[]" &&
-               event->receiver->operands.size() == 2) {
-      const Value* index = root_variable(function, event->receiver->operands[1]);
+    } else if (event->receiver && (event->kind == Event::Kind::assign || name == "operator=")) {
+      const Value* at = index_of(function, *event->receiver);
+      const Value* index = at ? root_variable(function, *at) : nullptr;
       if (index && counters.contains(index->id) && outside(root))
         effects.push_back(
             {event, fmt::format("`{}` is filled in that order", name_of(*root)), root->id, root});
@@ -193,6 +217,19 @@ std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, c
         effects.push_back({event, fmt::format("{} draws in that order", shown_name(*event)), {}, nullptr});
   }
   return effects;
+}
+
+} // namespace
+
+std::vector<OrderEffect> order_effects(const Context& context, FunctionRef in, const Event& iterate) {
+  return effects_of_body(context, in, body_of(*in.function, iterate));
+}
+
+std::vector<OrderEffect> order_effects(const Context& context, FunctionRef body) {
+  std::vector<const Event*> events;
+  for (const Event& event : body.function->events)
+    events.push_back(&event);
+  return effects_of_body(context, body, events);
 }
 
 namespace {

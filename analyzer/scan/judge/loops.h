@@ -17,6 +17,10 @@ struct OrderEffect {
 
 /// What in the body depends on the order in which elements come; empty when nothing does.
 std::vector<OrderEffect> order_effects(const Context&, FunctionRef, const Event& iterate);
+/// The same of a function that is run for each element.
+std::vector<OrderEffect> order_effects(const Context&, FunctionRef body);
+
+bool is_sequence(const std::string& type); // std::vector, std::string, std::queue …
 
 /// Whether the container is sorted later: in the same function, where it is handed on, or where it is
 /// returned to.

@@ -14,6 +14,29 @@ bool is(const Effect& effect, Effect::Kind kind, const std::string& generator) {
   return effect.kind == kind && effect.name == generator;
 }
 
+std::string generator_name(const std::string& generator) {
+  static const std::map<std::string, std::string> names = {
+      {"torch", "LibTorch's default generators"}, {"torch-cuda", "LibTorch's CUDA generators"},
+      {"torch-object", "this generator"},         {"c-library", "rand()"},
+      {"curand", "this cuRAND generator"},        {"curand-device", "this cuRAND state"},
+      {"opencv", "OpenCV's generator"},           {"standard-library", "this random engine"},
+      {"abseil", "Abseil's generator"},           {"folly", "Folly's generator"}};
+  const auto found = names.find(generator);
+  return found == names.end() ? generator : found->second;
+}
+
+// Without both there is no order of seeds and draws: whole runs need not be looked at.
+bool is_seeded_and_drawn(const Context& context, const std::string& generator) {
+  bool seeded = false, drawn = false;
+  for (const FunctionRef& ref : context.project.functions())
+    for (const Event& event : ref.function->events)
+      for (const Effect& effect : context.effects.of(&event)) {
+        seeded |= is(effect, Effect::Kind::seed, generator);
+        drawn |= is(effect, Effect::Kind::draw, generator);
+      }
+  return seeded && drawn;
+}
+
 // --- a program that never seeds ---
 
 struct Draws {
@@ -81,6 +104,126 @@ void judge_missing(const Context& context, Findings& findings) {
   }
 }
 
+// --- a program that seeds only sometimes ---
+
+void judge_conditional(const Context& context, Findings& findings) {
+  const std::string generator = findings.rule().options.value("generator", "torch");
+  if (!is_seeded_and_drawn(context, generator))
+    return;
+  for (const Program& program : context.evidence.programs()) {
+    Site seed, draw;
+    context.execution.run(
+        program.main,
+        [&](const Site& site, const World&) {
+          for (const Effect& effect : context.effects.of(site.event))
+            if (!seed && is(effect, Effect::Kind::seed, generator))
+              seed = site;
+        },
+        [&](const World& world) {
+          const auto state = world.generators.find(generator);
+          if (!draw && state != world.generators.end() && !state->second.seed && state->second.first_draw)
+            draw = state->second.first_draw;
+        });
+    if (!seed || !draw)
+      continue;
+    Draft draft;
+    draft.site = draw;
+    draft.message = fmt::format(
+        "{} draws from LibTorch's default generator, which this program seeds on other paths only",
+        shown_name(*draw.event));
+    draft.fix = findings.rule().fix;
+    draft.notes.emplace_back(seed, "seeded here, under a condition");
+    draft.notes.emplace_back(Site{program.main, nullptr}, "the program starts here");
+    findings.add(std::move(draft));
+  }
+}
+
+// --- a program that seeds one generator and draws from another ---
+
+// Generators that start from entropy, unlike rand(), OpenCV's and the engines of <random>.
+bool starts_from_entropy(const Context& context, const std::string& generator) {
+  for (const json& row : context.registry.table("generators"))
+    if (row.value("generator", "") == generator && row.value("starts-from-entropy", false))
+      return true;
+  return false;
+}
+
+void judge_partial(const Context& context, Findings& findings) {
+  for (const Program& program : context.evidence.programs()) {
+    std::map<std::string, Site> seeds, draws;
+    for (const FunctionRef& ref : context.project.functions())
+      if (program.functions.contains(ref.function))
+        for (const Event& event : ref.function->events)
+          for (const Effect& effect : context.effects.of(&event)) {
+            if (effect.kind == Effect::Kind::seed)
+              seeds.try_emplace(effect.name, Site{ref, &event});
+            if (effect.kind == Effect::Kind::draw || effect.kind == Effect::Kind::draw_later)
+              draws.try_emplace(effect.name, Site{ref, &event});
+          }
+    for (const auto& [generator, draw] : draws) {
+      if (seeds.contains(generator) || !starts_from_entropy(context, generator))
+        continue;
+      // LibTorch's default generator alone is what missing-seed speaks of.
+      const auto other = generator == "torch" ? seeds.find("torch-cuda") : seeds.begin();
+      if (other == seeds.end())
+        continue;
+      Draft draft;
+      draft.site = generator == "torch" ? other->second : draw;
+      draft.message = generator == "torch"
+                          ? fmt::format("this seeds the CUDA generators only: {} draws from the CPU generator, which stays unseeded",
+                                        shown_name(*draw.event))
+                          : fmt::format("{} draws from {}, which starts from entropy and is not seeded, while others are",
+                                        shown_name(*draw.event), generator_name(generator));
+      draft.fix = findings.rule().fix;
+      if (generator == "torch")
+        draft.notes.emplace_back(draw, "drawn here");
+      else
+        draft.notes.emplace_back(other->second, "this generator is seeded");
+      findings.add(std::move(draft));
+    }
+  }
+}
+
+// --- a training that goes on without the generators' state ---
+
+void judge_resume(const Context& context, Findings& findings) {
+  const SymbolIndex states(context.registry.table("checkpoints"));
+  for (const Program& program : context.evidence.programs()) {
+    if (!program.trains)
+      continue;
+    Site load;
+    bool keeps_state = false, draws = false;
+    for (const FunctionRef& ref : context.project.functions())
+      if (program.functions.contains(ref.function))
+        for (const Event& event : ref.function->events) {
+          for (const SymbolIndex::Match& match : states.find(event)) {
+            const json& row = *match.row;
+            if (row.at("role") == "generator-state")
+              keeps_state = true;
+            const json types = row.value("argument-type", json::array());
+            const bool fits = std::any_of(event.arguments.begin(), event.arguments.end(), [&](const Value& argument) {
+              return std::any_of(types.begin(), types.end(), [&](const json& type) {
+                return argument.type.find(type.get<std::string>()) != std::string::npos;
+              });
+            });
+            if (row.at("role") == "loads-progress" && fits && !load)
+              load = {ref, &event};
+          }
+          for (const Effect& effect : context.effects.of(&event))
+            draws |= !effect.layer && (is(effect, Effect::Kind::draw, "torch") || is(effect, Effect::Kind::draw_later, "torch"));
+        }
+    if (!load || keeps_state || !draws)
+      continue;
+    Draft draft;
+    draft.site = load;
+    draft.message = "training goes on from a stored optimizer, but with other random numbers than the run that was stopped: "
+                    "no generator's state is stored";
+    draft.fix = findings.rule().fix;
+    draft.notes.emplace_back(Site{program.main, nullptr}, "the program starts here");
+    findings.add(std::move(draft));
+  }
+}
+
 // --- seeds from entropy ---
 
 struct Origin {
@@ -101,6 +244,13 @@ Site entropy_inside(const Context& context, FunctionRef callee, std::string& wha
   return {};
 }
 
+// `(std::uintptr_t)&object`
+bool is_address(const Value& value) {
+  return value.kind == Value::Kind::compound && value.text == "cast" && is_integer_type(value.type) &&
+         value.operands.size() == 1 && value.operands[0].type.ends_with("*") &&
+         value.operands[0].kind != Value::Kind::null;
+}
+
 std::vector<Origin> entropy_of(const Context& context, const Site& sink, const Value& value) {
   std::vector<Origin> origins;
   walk(context.project, sink.in, value, {.parameters = true}, [&](const Visit& visit) {
@@ -108,6 +258,10 @@ std::vector<Origin> entropy_of(const Context& context, const Site& sink, const V
     if (context.effects.is_engine(visit.value->type) ||
         (visit.event && context.effects.is_engine(visit.event->result_type)))
       return visit.event && visit.event == sink.event;
+    if (is_address(*visit.value)) {
+      origins.push_back({sink, "an address, which differs from run to run"});
+      return false;
+    }
     if (!visit.event)
       return true;
     if (const json* row = context.effects.entropy(*visit.event)) {
@@ -125,19 +279,24 @@ std::vector<Origin> entropy_of(const Context& context, const Site& sink, const V
   return origins;
 }
 
-std::string generator_name(const std::string& generator) {
-  static const std::map<std::string, std::string> names = {
-      {"torch", "LibTorch's default generators"}, {"torch-cuda", "LibTorch's CUDA generators"},
-      {"torch-object", "this generator"},         {"c-library", "rand()"},
-      {"curand", "this cuRAND generator"},        {"curand-device", "this cuRAND state"},
-      {"opencv", "OpenCV's generator"},           {"standard-library", "this random engine"}};
-  const auto found = names.find(generator);
-  return found == names.end() ? generator : found->second;
+// Whether `from` runs `function`, directly or through others.
+bool runs(const Codebase& project, FunctionRef from, FunctionRef function, int depth = 0) {
+  constexpr int kDeepest = 4;
+  if (from == function)
+    return true;
+  if (depth >= kDeepest)
+    return false;
+  for (const Event& event : from.function->events)
+    for (const FunctionRef& callee : project.callees(from, event))
+      if (runs(project, callee, function, depth + 1))
+        return true;
+  return false;
 }
 
-void report_entropy(const Site& sink, const std::string& generator, const Origin& origin,
+void report_entropy(const Context& context, const Site& sink, const std::string& generator, const Origin& origin,
                     Findings& findings) {
-  const bool here = origin.source.in == sink.in;
+  // Read by a helper that the seeding function asks for a seed, the fault is where the seed is used.
+  const bool here = runs(context.project, sink.in, origin.source.in);
   Draft draft;
   draft.site = here ? sink : origin.source; // a seed that callers choose is the caller's
   draft.message = fmt::format("{} is seeded from {}: every run draws other random numbers",
@@ -159,7 +318,7 @@ void judge_seed_effect(const Context& context, const Site& site, const Effect& e
       seeds.push_back(&argument);
   for (const Value* seed : seeds)
     for (const Origin& origin : entropy_of(context, site, *seed))
-      report_entropy(site, effect.name, origin, findings);
+      report_entropy(context, site, effect.name, origin, findings);
 }
 
 // `std::shuffle(…, std::random_device{})`, `distribution(device)`: entropy without any engine.
@@ -225,8 +384,38 @@ void judge_order_of(const Context& context, FunctionRef root, const std::string&
   });
 }
 
+// Globals that draw do so before main can seed.
+void judge_globals(const Context& context, const std::string& generator, Findings& findings) {
+  for (const Program& program : context.evidence.programs()) {
+    const Draws draws = draws_of(context, program, generator);
+    if (!draws.seeded)
+      continue; // missing-seed's matter
+    for (const FunctionRef& ref : context.project.functions()) {
+      if (ref.function->name != "<static-init>" || !program.functions.contains(ref.function))
+        continue;
+      Site first;
+      context.execution.run(ref, [](const Site&, const World&) {}, [&](const World& world) {
+        if (const auto state = world.generators.find(generator); state != world.generators.end() && !state->second.seed)
+          first = state->second.first_draw;
+      });
+      if (!first)
+        continue;
+      Draft draft;
+      draft.site = first;
+      draft.message = fmt::format("{} draws while globals are initialised, before main can seed the generator",
+                                  shown_name(*first.event));
+      draft.fix = findings.rule().fix;
+      draft.notes.emplace_back(Site{program.main, nullptr}, "main starts here");
+      findings.add(std::move(draft));
+    }
+  }
+}
+
 void judge_after_use(const Context& context, Findings& findings) {
   const std::string generator = findings.rule().options.value("generator", "torch");
+  if (!is_seeded_and_drawn(context, generator))
+    return;
+  judge_globals(context, generator, findings);
   for (const FunctionRef& root : context.execution.roots())
     judge_order_of(context, root, generator, findings);
 }
@@ -241,6 +430,12 @@ void judge_seeding(const Context& context, Findings& findings) {
     judge_entropy(context, findings);
   if (check == "after-use")
     judge_after_use(context, findings);
+  if (check == "conditional")
+    judge_conditional(context, findings);
+  if (check == "partial")
+    judge_partial(context, findings);
+  if (check == "resume")
+    judge_resume(context, findings);
 }
 
 } // namespace reprobe::scan

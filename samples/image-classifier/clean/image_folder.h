@@ -108,8 +108,9 @@ private:
     constexpr std::int64_t kMargin = 4;
     torch::NoGradGuard no_gradients;
     image = torch::reflection_pad2d(image.unsqueeze(0), {kMargin, kMargin, kMargin, kMargin}).squeeze(0);
-    std::uniform_int_distribution<std::int64_t> offset(0, 2 * kMargin);
-    const std::int64_t top = offset(engine), left = offset(engine);
+    // A distribution of <random> is another one in each standard library.
+    const auto offset = [&] { return static_cast<std::int64_t>(engine() % (2 * kMargin + 1)); };
+    const std::int64_t top = offset(), left = offset();
     image = image.narrow(1, top, kImageSize).narrow(2, left, kImageSize);
     if (engine() & 1)
       image = image.flip({2});

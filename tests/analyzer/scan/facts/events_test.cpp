@@ -41,6 +41,53 @@ TEST(Events, UsedAndUnusedResults) {
     EXPECT_TRUE(call(test, used).result_used) << used;
 }
 
+TEST(Events, ReturnsHoldTheirValue) {
+  const TranslationUnit unit = parse(R"(
+    int g(); void h();
+    int test(bool flag) { if (flag) return 3; return g(); }
+    void nothing() { return h(); }
+    auto lambda = [](int x) { return x; };)");
+  const auto returns = events(function(unit, "test"), Kind::returns);
+  ASSERT_EQ(returns.size(), 2u);
+  EXPECT_EQ(returns[0]->arguments.at(0).integer, 3);
+  EXPECT_EQ(returns[1]->arguments.at(0).text, "g");
+  EXPECT_TRUE(call(function(unit, "test"), "g").result_used);
+  EXPECT_EQ(events(function(unit, "nothing"), Kind::returns).size(), 1u);
+}
+
+TEST(Events, OverridesNameEveryBase) {
+  const TranslationUnit unit = parse(R"(
+    struct A { virtual void f(); virtual void g(); };
+    struct B : A { void f() override; };
+    struct C : B { void f() override {} void g() override {} void h() {} };)");
+  EXPECT_EQ(function(unit, "C::f").overrides.size(), 2u);
+  EXPECT_EQ(function(unit, "C::g").overrides.size(), 1u);
+  EXPECT_TRUE(function(unit, "C::h").overrides.empty());
+}
+
+TEST(Events, DeclarationsTellTheirStorage) {
+  const TranslationUnit unit = parse(R"(
+    struct T { T(int); }; int g();
+    thread_local T global(1);
+    void test(T& r, T v) { static T a(1); thread_local T b(2); T c(3); T& d = r; static int e = g(); int f = g(); })");
+  const Function& test = function(unit, "test");
+  const auto text_of = [&](const std::string& name) {
+    for (const Event& event : test.events)
+      if (event.variable == "test::" + name)
+        return event.text;
+    return std::string("missing");
+  };
+  EXPECT_EQ(text_of("a"), "static");
+  EXPECT_EQ(text_of("b"), "thread_local");
+  EXPECT_EQ(text_of("c"), "");
+  EXPECT_EQ(text_of("d"), "reference");
+  EXPECT_EQ(text_of("e"), "static");
+  EXPECT_EQ(text_of("f"), "");
+  EXPECT_EQ(event(function(unit, "<static-init>"), Kind::construct).text, "thread_local");
+  EXPECT_TRUE(test.parameters.at(0).reference);
+  EXPECT_FALSE(test.parameters.at(1).reference);
+}
+
 TEST(Events, MethodsHaveReceivers) {
   const TranslationUnit unit = parse(R"(
     struct T { T& add_(const T&); T operator[](int) const; T& operator+=(const T&); };

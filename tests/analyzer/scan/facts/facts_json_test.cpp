@@ -16,6 +16,7 @@ TranslationUnit full_unit() {
   unit.libtorch_version = "2.11.0";
   unit.cuda_version = "13.0", unit.inferred_flags = true, unit.includes = {"torch/torch.h"};
   unit.files = {{"a.cpp", true}, {"/usr/x.h", false}};
+  unit.pragmas = {{{1, 2, 3, 4}, "omp parallel", {{1, 3, 1, 9}, {1, 4, 2, 20}}}};
   Value value;
   value.kind = Value::Kind::compound, value.text = "+", value.id = "u", value.type = "int",
   value.integer = -7;
@@ -30,9 +31,10 @@ TranslationUnit full_unit() {
   event.variable_id = "vi", event.text = "=", event.macro = "M";
   Function function;
   function.usr = "fu", function.name = "f", function.range = event.range,
-  function.parameters = {{"p", "int", "pu"}};
+  function.parameters = {{"p", "int", "pu", true}};
   function.result_type = "void", function.is_main = function.is_constructor = function.is_lambda = true;
   function.is_kernel = function.is_device = function.is_template_pattern = true, function.owner = "o";
+  function.overrides = {"bu"};
   function.entry = 1, function.events = {event};
   function.blocks.resize(2);
   function.blocks[1].id = 1, function.blocks[1].events = {0}, function.blocks[1].in_loop = true;
@@ -51,6 +53,8 @@ TEST(FactsJson, EveryFieldSurvives) {
   EXPECT_EQ(event.range.end.column, 9u);
   EXPECT_EQ(unit.functions.at(0).blocks.at(1).successors.at(0).when, false);
   EXPECT_EQ(unit.files.at(1).user, false);
+  EXPECT_EQ(unit.pragmas.at(0).statement.end.offset, 20u);
+  EXPECT_EQ(unit.functions.at(0).overrides, std::vector<std::string>{"bu"});
 }
 
 TEST(FactsJson, DefaultsAreLeftOut) {
@@ -83,7 +87,7 @@ TEST(FactsJson, MalformedInputIsRefusedWithItsOrigin) {
        {std::string(), std::string("{"), std::string("[]"), std::string("{}"),
         std::string(R"({"schema":"reprobe-facts/2"})"), head + R"("unknown":1})", head + R"("errors":-1})",
         head + R"("errors":"1"})", head + R"("errors":4294967296})", head + R"("functions":{}})",
-        head + R"("functions":[{"events":[{"k":7}]}]})",
+        head + R"("functions":[{"events":[{"k":8}]}]})",
         head + R"("functions":[{"events":[{"n":[1,2,3]}]}]})",
         head + R"("functions":[{"events":[{"n":[9,1,1,0]}]}]})",
         head + R"("functions":[{"blocks":[{"e":[0]}]}]})",

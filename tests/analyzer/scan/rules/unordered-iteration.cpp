@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <iterator>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -42,7 +44,7 @@ void written(const std::unordered_map<std::string, double>& values) {
 
 float ordered_by_address(const std::map<Node*, float>& weights) {
   float total = 0;
-  for (const auto& entry : weights) total += entry.second; // expect: unordered-iteration
+  for (const auto& entry : weights) total += entry.second; // pointer-order's
   return total;
 }
 
@@ -55,7 +57,57 @@ int numbered(const std::unordered_set<Node*>& nodes, int* order) {
   return next;
 }
 
+double added_in_full(const std::unordered_map<Node*, double>& weights) {
+  double total = 0;
+  for (const auto& entry : weights) total = total + entry.second; // expect: unordered-iteration
+  return total;
+}
+
+double accumulated(const std::unordered_set<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0); // expect: unordered-iteration
+}
+
+double for_each(const std::unordered_set<Node*>& nodes) {
+  double total = 0;
+  std::for_each(nodes.begin(), nodes.end(), [&](Node* node) { total += node->weight; }); // expect: unordered-iteration
+  return total;
+}
+
+std::vector<Node*> copied(const std::unordered_set<Node*>& nodes) {
+  std::vector<Node*> out(nodes.begin(), nodes.end()); // expect: unordered-iteration
+  return out;
+}
+
+void appended(const std::unordered_set<Node*>& nodes, std::vector<Node*>& out) {
+  std::copy(nodes.begin(), nodes.end(), std::back_inserter(out)); // expect: unordered-iteration
+}
+
+void placed(const std::unordered_map<std::string, int>& counts, std::vector<std::string>& names, std::vector<int>& values) {
+  std::size_t i = 0;
+  for (const auto& entry : counts) names[i++] = entry.first; // expect: unordered-iteration
+  int j = 0;
+  for (const auto& entry : counts) values[j++] = entry.second; // expect: unordered-iteration
+}
+
 // Right.
+std::vector<int> copied_and_sorted(const std::unordered_set<int>& values) {
+  std::vector<int> out(values.begin(), values.end());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+int accumulated_integers(const std::unordered_set<int>& values) {
+  return std::accumulate(values.begin(), values.end(), 0);
+}
+
+std::set<int> copied_into_a_set(const std::unordered_set<int>& values) {
+  return std::set<int>(values.begin(), values.end());
+}
+
+void each_alone(const std::unordered_set<Node*>& nodes) {
+  std::for_each(nodes.begin(), nodes.end(), [](Node* node) { node->weight = 0; });
+}
+
 int counted(const std::unordered_set<Node*>& nodes) {
   int count = 0;
   for (Node* node : nodes)
