@@ -16,7 +16,8 @@ import yaml
 STAGES = ("prototype", "tuning", "paper", "deploy")
 SEVERITIES = ("off", "note", "warning", "error")
 CONFIDENCES = ("high", "medium", "low")
-FAMILIES = ("seeding", "knobs", "operators", "atomics", "calls", "kernel-races", "consumed-atomics", "clock-values", "uninitialised", "streams", "barriers", "order", "suppressions")
+FAMILIES = ("seeding", "knobs", "operators", "atomics", "calls", "kernel-races", "consumed-atomics", "clock-values", "uninitialised",
+            "streams", "barriers", "allocations", "loss-scaling", "order", "uses", "threads", "timing", "build", "suppressions")
 REQUIRED = {"id": str, "family": str, "title": str, "summary": str, "confidence": str, "severity": dict,
             "tags": list, "fix": str}
 OPTIONAL = {"options": dict}

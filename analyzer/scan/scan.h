@@ -23,6 +23,8 @@ struct Options {
   std::string stage = "paper";                   // prototype, tuning, paper, deploy
   std::filesystem::path torch_root, cuda_root;   // empty: look for them
   unsigned jobs = 0;                             // 0: one a core
+  bool cache = false;                            // keep facts and precompiled headers between scans
+  std::filesystem::path cache_folder;            // empty: the user's cache folder
   /// Of a rule's findings in a file (absolute): "off", "note", "warning", "error". Empty: the stage's.
   std::function<std::string(const rules::Rule&, const std::filesystem::path& file)> severity;
   std::vector<std::string> deterministic;        // globs of functions, kernels and operators that no rule speaks of

@@ -33,15 +33,26 @@ void fields(Visitor& v, Block& x) {
 
 template <class Visitor>
 void fields(Visitor& v, Parameter& x) {
-  v("n", x.name), v("ty", x.type), v("id", x.id);
+  v("n", x.name), v("ty", x.type), v("id", x.id), v("ref", x.reference);
 }
 
 template <class Visitor>
 void fields(Visitor& v, Function& x) {
   v("u", x.usr), v("n", x.name), v("at", x.range), v("p", x.parameters), v("rt", x.result_type);
   v("main", x.is_main), v("ctor", x.is_constructor), v("lambda", x.is_lambda), v("kernel", x.is_kernel);
-  v("device", x.is_device), v("pattern", x.is_template_pattern), v("owner", x.owner), v("in", x.entry);
+  v("device", x.is_device), v("pattern", x.is_template_pattern), v("owner", x.owner);
+  v("overrides", x.overrides), v("in", x.entry);
   v("out", x.exit), v("events", x.events), v("blocks", x.blocks);
+}
+
+template <class Visitor>
+void fields(Visitor& v, Pragma& x) {
+  v("at", x.where), v("t", x.text), v("s", x.statement);
+}
+
+template <class Visitor>
+void fields(Visitor& v, SuppressionComment& x) {
+  v("at", x.where), v("t", x.text);
 }
 
 template <class Visitor>
@@ -54,7 +65,8 @@ void fields(Visitor& v, TranslationUnit& x) {
   v("main_file", x.main_file), v("language", x.language), v("status", x.status), v("reason", x.reason);
   v("missing_headers", x.missing_headers), v("errors", x.errors), v("flags", x.flags);
   v("libtorch", x.libtorch_version), v("cuda", x.cuda_version), v("inferred_flags", x.inferred_flags);
-  v("includes", x.includes), v("files", x.files), v("functions", x.functions);
+  v("includes", x.includes), v("files", x.files), v("pragmas", x.pragmas);
+  v("suppressions", x.suppressions), v("functions", x.functions);
 }
 
 template <class T>

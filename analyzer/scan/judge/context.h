@@ -11,6 +11,7 @@
 #include "rules/registry.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -31,6 +32,7 @@ struct Draft {
   std::string direction;
   std::vector<std::pair<Site, std::string>> notes;
   bool by_name = false; // rests on an unresolved name
+  std::optional<report::SourceRange> place; // of what is no code: a line of a build file
 };
 
 class Findings {
@@ -49,7 +51,7 @@ private:
   const rules::Rule& rule_;
   const Registrations& registrations_;
   const std::vector<std::string>& deterministic_; // globs of names
-  std::set<std::pair<std::string, std::uint32_t>> places_; // file, offset
+  std::set<std::tuple<std::string, std::uint32_t, std::uint32_t>> places_; // file, line, column
   std::vector<report::Finding> findings_;
 };
 
@@ -60,6 +62,7 @@ struct Context {
   const Evidence& evidence;
   Execution& execution;
   const std::unordered_map<const Event*, Reached>& reached;
+  const std::vector<BuildFlag>& build_flags;
 };
 
 report::SourceRange source_of(const Site&);
@@ -83,5 +86,9 @@ void judge_barriers(const Context&, Findings&);
 void judge_order(const Context&, Findings&);
 void judge_allocations(const Context&, Findings&);
 void judge_loss_scaling(const Context&, Findings&);
+void judge_uses(const Context&, Findings&);
+void judge_threads(const Context&, Findings&);
+void judge_timing(const Context&, Findings&);
+void judge_build(const Context&, Findings&);
 
 } // namespace reprobe::scan

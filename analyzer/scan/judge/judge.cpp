@@ -28,7 +28,11 @@ const std::map<std::string, Judge, std::less<>> kJudges = {{"seeding", judge_see
                                                            {"barriers", judge_barriers},
                                                            {"allocations", judge_allocations},
                                                            {"loss-scaling", judge_loss_scaling},
-                                                           {"order", judge_order}};
+                                                           {"order", judge_order},
+                                                           {"uses", judge_uses},
+                                                           {"threads", judge_threads},
+                                                           {"timing", judge_timing},
+                                                           {"build", judge_build}};
 
 std::string stage_severity(const rules::Rule& rule, const std::string& file, const Options& options) {
   if (options.severity)
@@ -64,9 +68,15 @@ void leave_to_others(const rules::Registry& registry, std::vector<report::Findin
 }
 
 // One run over all paths: in which states each operator is reached.
-std::unordered_map<const Event*, Reached> states_at_operators(Execution& execution,
+std::unordered_map<const Event*, Reached> states_at_operators(const Codebase& project, Execution& execution,
                                                               const SymbolIndex& operators) {
   std::unordered_map<const Event*, Reached> reached;
+  const bool any = std::any_of(project.functions().begin(), project.functions().end(), [&](const FunctionRef& ref) {
+    return std::any_of(ref.function->events.begin(), ref.function->events.end(),
+                       [&](const Event& event) { return !operators.find(event).empty(); });
+  });
+  if (!any)
+    return reached; // all those paths would show nothing
   for (const FunctionRef& root : execution.roots())
     execution.run(root, [&](const Site& site, const World& world) {
       if (operators.find(*site.event).empty())
@@ -131,7 +141,9 @@ std::string shown_name(const Event& event) {
 
 // The project says so of the function around it, of what is called, or of the operators and kernels that vary.
 bool Findings::is_known_deterministic(const Draft& draft) const {
-  std::vector<std::string> names = {draft.site.in.function->name};
+  std::vector<std::string> names;
+  if (draft.site.in.function)
+    names.push_back(draft.site.in.function->name);
   if (draft.site.event && !draft.site.event->callee.empty())
     names.push_back(plain_name(draft.site.event->callee));
   for (const auto* more : {&draft.operators, &draft.kernels})
@@ -143,27 +155,26 @@ bool Findings::is_known_deterministic(const Draft& draft) const {
 }
 
 void Findings::add(Draft draft) {
-  const Position& name = draft.site.event && draft.site.event->name.line ? draft.site.event->name
-                                                                         : draft.site.event->range.begin;
   report::Finding finding;
-  finding.source = source_of(draft.site);
-  if (!places_.insert({finding.source.file, name.offset}).second)
+  finding.source = draft.place ? *draft.place : source_of(draft.site);
+  if (!places_.insert({finding.source.file, finding.source.line, finding.source.column}).second)
     return;
   if (is_known_deterministic(draft))
     return;
-  const TranslationUnit& unit = *draft.site.in.unit;
   finding.rule = rule_.id;
   finding.confidence = draft.confidence.empty() ? rule_.confidence : draft.confidence;
-  // Unresolved names, and declarations instead of headers, may be something else than they seem.
-  if ((unit.status != "full" && draft.by_name) || unit.libtorch_version == "declarations")
-    finding.confidence = lowered(finding.confidence);
   finding.message = std::move(draft.message);
   finding.fix = std::move(draft.fix);
-  finding.function = draft.site.in.function->name;
   finding.operators = std::move(draft.operators);
-  // What varies inside an operator of the project's own is measured as that operator.
-  if (finding.operators.empty())
-    finding.operators = registrations_.operators_run_by(draft.site.in.function);
+  if (const TranslationUnit* unit = draft.site.in.unit) {
+    // Unresolved names, and declarations instead of headers, may be something else than they seem.
+    if ((unit->status != "full" && draft.by_name) || unit->libtorch_version == "declarations")
+      finding.confidence = lowered(finding.confidence);
+    finding.function = draft.site.in.function->name;
+    // What varies inside an operator of the project's own is measured as that operator.
+    if (finding.operators.empty())
+      finding.operators = registrations_.operators_run_by(draft.site.in.function);
+  }
   finding.direction = std::move(draft.direction);
   finding.kernels = std::move(draft.kernels);
   finding.devices = std::move(draft.devices);
@@ -174,7 +185,7 @@ void Findings::add(Draft draft) {
 }
 
 report::Findings judge(const std::vector<TranslationUnit>& units, const rules::Registry& registry,
-                       const Options& options) {
+                       const Options& options, const std::vector<BuildFlag>& build_flags) {
   report::Findings out;
   out.stage = options.stage;
   const Codebase project(units);
@@ -183,8 +194,8 @@ report::Findings judge(const std::vector<TranslationUnit>& units, const rules::R
   const Registrations registrations(project);
   const SymbolIndex operators(registry.table("operators"));
   Execution execution(project, effects, [&](const Event& event) { return !operators.find(event).empty(); });
-  const auto reached = states_at_operators(execution, operators);
-  const Context context{project, registry, effects, evidence, execution, reached};
+  const auto reached = states_at_operators(project, execution, operators);
+  const Context context{project, registry, effects, evidence, execution, reached, build_flags};
   // Comments are unused only if the rules that they name, shown or not, find nothing.
   const rules::Rule* unused = registry.find("unused-suppression");
   if (unused && !is_wanted(*unused, options))
