@@ -56,6 +56,11 @@ std::optional<Update> function_update(const Site& site, const json& row) {
   if (operand != Operand::floating && site.event->arguments.size() > value && !is_integer_type(type) &&
       is_floating_type(site.event->arguments[value].type) && !type.empty())
     operand = Operand::floating, type = site.event->arguments[value].type;
+  // A template that nothing here instantiates: clang gives `T*` no type.
+  const bool of_template = type.empty() && site.in.function->is_template_pattern &&
+                           site.event->arguments.size() > value && !is_whole(site.event->arguments[value]);
+  if (operand == Operand::other && of_template)
+    operand = Operand::dependent, type = "a template's type";
   if (operand == Operand::other)
     return std::nullopt;
   const bool whole = site.event->arguments.size() > value && is_whole(site.event->arguments[value]);

@@ -157,3 +157,11 @@ __device__ void multiply_by(float* address, float value) {
 __global__ void product(const float* x, float* out) {
   multiply_by(out, x[threadIdx.x]); // expect: float-atomic
 }
+
+// A template that nothing instantiates may be for floating-point numbers.
+template <class T> __global__ void never_launched(const T* x, T* total, int* count, unsigned* flags) {
+  atomicAdd(total, x[threadIdx.x]); // expect: float-atomic
+  atomicAdd(count, 1);
+  atomicAdd(total, 1);
+  atomicOr(flags, 1u);
+}
