@@ -17,6 +17,12 @@ void add_input_options(CLI::App& command, ScanArguments& arguments) {
   command.add_option("--torch-root", options.torch_root, "LibTorch's folder (default: looked for)");
   command.add_option("--cuda-root", options.cuda_root, "the CUDA toolkit's folder (default: looked for)");
   command.add_option("-j,--jobs", options.jobs, "files parsed at a time (default: one a core)");
+  command
+      .add_option("--cache-dir", options.cache_folder,
+                  "where facts and precompiled headers are kept between scans (default: the user's cache folder)")
+      ->envname("REPROBE_CACHE_DIR");
+  options.cache = true;
+  command.add_flag("!--no-cache", options.cache, "keep nothing, and use nothing kept");
 }
 
 void add_rule_options(CLI::App& command, ScanArguments& arguments) {

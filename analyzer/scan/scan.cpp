@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <unistd.h>
 
 namespace reprobe::scan {
@@ -36,12 +37,18 @@ private:
 };
 
 void describe_examined(const std::vector<TranslationUnit>& units, report::Findings& findings) {
+  std::map<std::string, std::size_t> known; // files with several compile commands are one file
   for (const TranslationUnit& unit : units) {
     findings.user_files.insert(unit.main_file);
     for (const SourceFile& file : unit.files)
       if (file.user)
         findings.user_files.insert(file.path);
-    findings.examined.push_back({unit.main_file, unit.status, unit.reason, unit.missing_headers});
+    const auto [place, fresh] = known.try_emplace(unit.main_file, findings.examined.size());
+    const report::ExaminedFile file{unit.main_file, unit.status, unit.reason, unit.missing_headers};
+    if (fresh)
+      findings.examined.push_back(file);
+    else if (findings.examined[place->second].status == "full" || unit.status == "failed")
+      findings.examined[place->second] = file;
     if (unit.status == "failed")
       findings.complete = false;
   }
@@ -62,11 +69,13 @@ void add_source_text(const Project& project, report::Findings& findings) {
 
 report::Findings scan(const Options& options, const rules::Registry& registry) {
   const Project project = plan(options);
+  Cache cache(options.cache ? (options.cache_folder.empty() ? default_cache_folder() : options.cache_folder)
+                            : std::filesystem::path());
   Progress progress(project.requests.size());
   Limits limits;
   limits.jobs = options.jobs;
   std::vector<TranslationUnit> units =
-      parse_all(project.requests, limits, [&](std::size_t done) { progress(done); });
+      parse_all(project.requests, limits, [&](std::size_t done) { progress(done); }, &cache);
   units.insert(units.end(), project.failed.begin(), project.failed.end());
 
   report::Findings findings;
@@ -86,6 +95,11 @@ report::Findings scan(const Options& options, const rules::Registry& registry) {
   add_source_text(project, findings);
   describe_examined(units, findings);
   findings.remarks.insert(findings.remarks.begin(), project.remarks.begin(), project.remarks.end());
+  if (cache.found > 0)
+    findings.remarks.push_back("facts of " + std::to_string(cache.found) + " of " +
+                               std::to_string(project.requests.size()) + " files from the cache");
+  if (!cache.problem().empty())
+    findings.remarks.push_back(cache.problem());
   return findings;
 }
 

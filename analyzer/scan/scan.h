@@ -27,6 +27,8 @@ struct Options {
   std::function<std::string(const rules::Rule&, const std::filesystem::path& file)> severity;
   std::vector<std::string> deterministic;        // globs of functions, kernels and operators that no rule speaks of
   std::map<std::string, std::chrono::nanoseconds>* rule_times = nullptr; // filled with the time each rule took
+  bool cache = false;                            // keep facts and precompiled headers between scans
+  std::filesystem::path cache_folder;            // empty: the user's cache folder
   bool verbose = false;
   bool facts_only = false;                       // for tests and other tools: print facts as JSON lines, no judging
 };

@@ -392,6 +392,8 @@ private:
   }
 
   void keep_one(const std::string& option, const std::string& value) {
+    if (value.empty())
+      return; // the next word would become its value
     if (option.ends_with("="))
       out_.arguments.push_back(option + value);
     else if (option.size() == 2)
@@ -420,7 +422,7 @@ private:
   }
 
   void set_language(const std::string& name) {
-    if (name == "cu" || name == "cuda")
+    if (name == "cu" || name == "cuda" || name == "hip")
       out_.language = "cuda";
     else if (name.starts_with("c++"))
       out_.language = "c++";
@@ -499,11 +501,12 @@ std::vector<std::string> split_command(const std::string& text) {
   return out;
 }
 
-const DatabaseEntry* Database::find(const fs::path& file) const {
-  for (const DatabaseEntry& entry : entries)
-    if (entry.file == file)
-      return &entry;
-  return nullptr;
+std::vector<const DatabaseEntry*> Database::find(const fs::path& file) const {
+  std::vector<const DatabaseEntry*> out;
+  if (const auto found = by_file.find(file.string()); found != by_file.end())
+    for (std::size_t index : found->second)
+      out.push_back(&entries[index]);
+  return out;
 }
 
 Database read_database(const fs::path& file) {
@@ -540,6 +543,7 @@ Database read_database(const fs::path& file) {
     if (const fs::path real = fs::weakly_canonical(out.file, error); !error)
       out.file = real;
     out.arguments = arguments_of(entry, where);
+    database.by_file[out.file.string()].push_back(database.entries.size());
     database.entries.push_back(std::move(out));
   }
   return database;
@@ -560,7 +564,7 @@ std::string language_of(const fs::path& file) {
   const std::string name = lower(extension);
   if (name == ".c")
     return "c";
-  if (name == ".cu" || name == ".cuh")
+  if (name == ".cu" || name == ".cuh" || name == ".hip") // HIP is CUDA by other names
     return "cuda";
   for (const char* known :
        {".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".ipp", ".inl", ".tpp", ".cppm"})

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace reprobe::scan {
@@ -21,7 +22,9 @@ struct DatabaseEntry {
 struct Database {
   std::filesystem::path path;
   std::vector<DatabaseEntry> entries;
-  const DatabaseEntry* find(const std::filesystem::path& file) const;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_file; // indices of entries
+  /// All commands of the file, in the database's order.
+  std::vector<const DatabaseEntry*> find(const std::filesystem::path& file) const;
 };
 
 /// Throws reprobe::Error (exit code 2) when it cannot be read or is not a compilation database.

@@ -63,6 +63,11 @@ std::string host_functions() {
   return text;
 }
 
+// HIP is read as CUDA, whose attributes and thread indices Clang knows; only launches have a word of their own.
+constexpr const char* kHipDeclarations =
+    "#pragma once\n#define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...) "
+    "kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)\n";
+
 } // namespace
 
 void add_declarations(const Toolchain& tools, Translation& translation, ParseRequest& request) {
@@ -79,6 +84,10 @@ void add_declarations(const Toolchain& tools, Translation& translation, ParseReq
     request.virtual_files[folder + "reprobe-cuda.h"] = kCudaDeclarations;
     for (const char* name : kCudaHeaders)
       request.virtual_files[folder + name] = "#pragma once\n#include <reprobe-cuda.h>\n";
+    any = true;
+  }
+  if (translation.language == "cuda") {
+    request.virtual_files[folder + "hip/hip_runtime.h"] = kHipDeclarations;
     any = true;
   }
   if (!tools.cuda.empty() && translation.language == "cuda") {

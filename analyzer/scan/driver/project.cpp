@@ -13,6 +13,7 @@
 #include <set>
 #include <spawn.h>
 #include <sstream>
+#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <unordered_set>
@@ -93,6 +94,8 @@ std::optional<std::unordered_set<std::string>> known_to_git(const fs::path& fold
                              "core.hooksPath=/dev/null",
                              "-c",
                              "core.untrackedCache=false",
+                             "-c",
+                             "protocol.allow=never",
                              "-C",
                              where.c_str(),
                              "ls-files",
@@ -101,8 +104,16 @@ std::optional<std::unordered_set<std::string>> known_to_git(const fs::path& fold
                              "--others",
                              "--exclude-standard",
                              nullptr};
+  // An incomplete clone would fetch what is missing, by whatever program its remote names.
+  std::vector<char*> variables;
+  std::string no_protocol = "GIT_ALLOW_PROTOCOL=none", no_fetch = "GIT_NO_LAZY_FETCH=1";
+  for (char** variable = environ; *variable; ++variable)
+    if (!std::string_view(*variable).starts_with("GIT_ALLOW_PROTOCOL="))
+      variables.push_back(*variable);
+  variables.insert(variables.end(), {no_protocol.data(), no_fetch.data(), nullptr});
   pid_t git = 0;
-  const int failed = posix_spawnp(&git, "git", &actions, nullptr, const_cast<char**>(arguments), environ);
+  const int failed =
+      posix_spawnp(&git, "git", &actions, nullptr, const_cast<char**>(arguments), variables.data());
   posix_spawn_file_actions_destroy(&actions);
   close(out[1]);
   std::string text;
@@ -181,7 +192,7 @@ void add_included_names(const fs::path& file, std::set<std::string>& names) {
 // What the project's own build files ask for: "17", "20" …
 std::string language_standard(const fs::path& root) {
   int newest = 0;
-  for (const char* name : {"CMakeLists.txt", "setup.py", "Makefile", "meson.build", "BUILD.bazel"}) {
+  for (const char* name : {"CMakeLists.txt", "setup.py", "Makefile", "meson.build", "BUILD.bazel", "BUILD", ".bazelrc"}) {
     if (!is_regular(root / name))
       continue;
     std::ifstream in(root / name);
@@ -306,7 +317,23 @@ private:
       project_.failed.push_back(std::move(unit));
       return;
     }
-    const DatabaseEntry* entry = database ? database->find(file) : nullptr;
+    // A file may be compiled for several targets: what differs for facts is parsed again.
+    std::vector<const DatabaseEntry*> entries = database ? database->find(file) : std::vector<const DatabaseEntry*>();
+    if (entries.empty())
+      entries.push_back(nullptr);
+    const std::size_t first = project_.requests.size();
+    for (const DatabaseEntry* entry : entries) {
+      ParseRequest request = request_for(file, entry);
+      const auto same = [&](const ParseRequest& other) {
+        return other.command == request.command && other.directory == request.directory &&
+               other.fact_flags == request.fact_flags;
+      };
+      if (std::none_of(project_.requests.begin() + static_cast<std::ptrdiff_t>(first), project_.requests.end(), same))
+        project_.requests.push_back(std::move(request));
+    }
+  }
+
+  ParseRequest request_for(const fs::path& file, const DatabaseEntry* entry) {
     Translation translation;
     ParseRequest request;
     if (entry) {
@@ -335,7 +362,7 @@ private:
     request.command = clang_command(file, translation, tools, options_.extra_arguments);
     request.command.insert(std::next(request.command.begin()), options_.extra_arguments_before.begin(),
                            options_.extra_arguments_before.end());
-    project_.requests.push_back(std::move(request));
+    return request;
   }
 
   Translation inferred(const fs::path& file) {
@@ -347,7 +374,10 @@ private:
       standard = standards_.emplace(root, language_standard(root)).first;
     if (out.language != "c")
       out.arguments.push_back(standard->second);
-    for (const fs::path& folder : infer_includes(file, root)) {
+    auto includes = includes_.find(file.parent_path());
+    if (includes == includes_.end())
+      includes = includes_.emplace(file.parent_path(), infer_includes(file, root)).first;
+    for (const fs::path& folder : includes->second) {
       // Other people's folders may hold headers for other systems, under the names of this one's.
       const fs::path relative = folder.lexically_relative(root);
       const bool foreign = std::any_of(relative.begin(), relative.end(),
@@ -403,6 +433,7 @@ private:
   std::map<fs::path, Database> databases_;
   std::map<fs::path, fs::path> roots_;
   std::map<fs::path, std::string> standards_;
+  std::map<fs::path, std::vector<fs::path>> includes_; // of a folder's sources
   std::set<fs::path> added_;
   std::set<std::string> dropped_, unreadable_;
   std::size_t inferred_ = 0, excluded_ = 0;

@@ -1,15 +1,12 @@
 #include "analyzer/scan/driver/worker.h"
 
-#include "rules/error.h"
+#include "analyzer/scan/driver/device_pass.h"
+#include "analyzer/scan/driver/precompiled_headers.h"
+#include "analyzer/scan/facts/facts_binary.h"
 
-#include <cerrno>
-#include <chrono>
 #include <csignal>
-#include <cstring>
+#include <cstdlib>
 #include <fcntl.h>
-#include <new>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
@@ -18,79 +15,7 @@
 namespace reprobe::scan {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr int kOutOfMemory = 41, kCannotWrite = 42, kRefused = 43; // exit codes of a worker
-constexpr std::uint64_t kDeepStack = 120ull << 20;                 // bytes: deep expressions recurse
-
-struct Worker {
-  pid_t process = -1;
-  int result = -1; // an anonymous file: no pipe that could fill, nothing left on disk
-  std::size_t request = 0;
-  Clock::time_point deadline;
-  bool timed_out = false;
-};
-
-void limit(int resource, std::uint64_t value) {
-  rlimit limits{};
-  getrlimit(static_cast<__rlimit_resource>(resource), &limits);
-  limits.rlim_cur =
-      limits.rlim_max == RLIM_INFINITY ? value : std::min<std::uint64_t>(value, limits.rlim_max);
-  setrlimit(static_cast<__rlimit_resource>(resource), &limits);
-}
-
-bool write_all(int file, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t put = write(file, text.data() + done, text.size() - done);
-    if (put < 0 && errno == EINTR)
-      continue;
-    if (put <= 0)
-      return false;
-    done += static_cast<std::size_t>(put);
-  }
-  return true;
-}
-
-[[noreturn]] void work(const ParseRequest& request, int result, const Limits& limits, pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent)
-    _exit(kRefused); // it died before the line above
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (int stream : {0, 1, 2})
-    dup2(nothing, stream);
-  for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM, SIGINT})
-    std::signal(signal, SIG_DFL);
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_STACK, kDeepStack);
-#if !defined(__SANITIZE_ADDRESS__)
-  if (limits.memory)
-    limit(RLIMIT_AS, limits.memory);
-#endif
-  std::set_new_handler([] { _exit(kOutOfMemory); });
-  try {
-    _exit(write_all(result, to_json(extract(request))) ? 0 : kCannotWrite);
-  } catch (const std::bad_alloc&) {
-    _exit(kOutOfMemory);
-  } catch (...) {
-    _exit(kRefused);
-  }
-}
-
-std::string read_result(int file) {
-  std::string text;
-  const off_t size = lseek(file, 0, SEEK_END);
-  if (size <= 0)
-    return text;
-  text.resize(static_cast<std::size_t>(size));
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t got = pread(file, text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return {};
-    done += static_cast<std::size_t>(got);
-  }
-  return text;
-}
+constexpr unsigned kBackgroundSeconds = 600; // of processor time
 
 TranslationUnit failed_unit(const ParseRequest& request, const std::string& reason) {
   TranslationUnit unit;
@@ -105,62 +30,66 @@ TranslationUnit failed_unit(const ParseRequest& request, const std::string& reas
   return unit;
 }
 
-class Pool {
-public:
-  Pool(const std::vector<ParseRequest>& requests, const Limits& limits,
-       const std::function<void(std::size_t)>& progress)
-      : requests_(requests), limits_(limits), progress_(progress), units_(requests.size()),
-        without_graphs_(requests.size(), false) {}
+// What a worker sends back.
+std::string pack(const Extraction& extraction) {
+  Bytes out;
+  out.number(extraction.precompiled_used);
+  out.number(extraction.seen.complete);
+  extraction.seen.write(out);
+  return out.take() + to_binary(extraction.unit);
+}
 
-  ~Pool() {
-    for (const Worker& worker : workers_) {
-      kill(worker.process, SIGKILL);
-      waitpid(worker.process, nullptr, 0);
-      close(worker.result);
-    }
+std::optional<Extraction> unpack(const std::string& bytes) {
+  try {
+    ByteReader in(bytes);
+    Extraction out;
+    out.precompiled_used = in.number_up_to(1) == 1;
+    const bool complete = in.number_up_to(1) == 1;
+    out.seen = Observations::read(in);
+    out.seen.complete = complete;
+    std::optional<TranslationUnit> unit = from_binary(in.rest());
+    if (!unit)
+      return std::nullopt;
+    out.unit = std::move(*unit);
+    return out;
+  } catch (const BadBytes&) {
+    return std::nullopt;
+  }
+}
+
+class Parser {
+public:
+  Parser(const std::vector<ParseRequest>& requests, const Limits& limits,
+         const std::function<void(std::size_t)>& progress, Cache* cache)
+      : requests_(requests), limits_(limits), progress_(progress), cache_(cache), units_(requests.size()),
+        pool_(limits) {
+    if (cache_)
+      headers_.emplace(*cache_);
   }
 
   std::vector<TranslationUnit> run() {
-    const unsigned jobs = limits_.jobs ? limits_.jobs : std::max(1u, std::thread::hardware_concurrency());
-    for (std::size_t i = requests_.size(); i-- > 0;)
-      waiting_.push_back(i);
-    while (!waiting_.empty() || !workers_.empty()) {
-      while (!waiting_.empty() && workers_.size() < jobs) {
-        const std::size_t next = waiting_.back();
-        waiting_.pop_back();
-        start(next);
-      }
-      if (progress_)
-        progress_(done_);
-      if (!reap() && !workers_.empty())
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::vector<std::size_t> to_parse;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      std::optional<TranslationUnit> known = cache_ ? cache_->find(requests_[i]) : std::nullopt;
+      if (known)
+        finish(i, std::move(*known));
+      else
+        to_parse.push_back(i);
     }
-    if (progress_)
-      progress_(done_);
+    plan(to_parse);
+    pool_.run([&] { report(); });
+    report();
+    if (cache_) {
+      make_headers_in_background();
+      cache_->finish();
+    }
     return std::move(units_);
   }
 
 private:
-  void start(std::size_t index) {
-    Worker worker;
-    worker.request = index;
-    worker.result = memfd_create("reprobe-facts", MFD_CLOEXEC);
-    worker.deadline = Clock::now() + std::chrono::seconds(limits_.seconds);
-    const pid_t parent = getpid();
-    ParseRequest request = requests_[index];
-    if (without_graphs_[index])
-      request.graphs = false;
-    worker.process = worker.result < 0 ? -1 : fork();
-    if (worker.process == 0)
-      work(request, worker.result, limits_, parent);
-    if (worker.process < 0) {
-      const std::string reason = std::string("cannot start a worker: ") + std::strerror(errno);
-      if (worker.result >= 0)
-        close(worker.result);
-      finish(index, failed_unit(requests_[index], reason));
-      return;
-    }
-    workers_.push_back(worker);
+  void report() {
+    if (progress_)
+      progress_(done_);
   }
 
   void finish(std::size_t index, TranslationUnit unit) {
@@ -168,85 +97,137 @@ private:
     ++done_;
   }
 
-  bool reap() {
-    bool any = false;
-    for (std::size_t i = 0; i < workers_.size();) {
-      Worker& worker = workers_[i];
-      int status = 0;
-      const pid_t ended = waitpid(worker.process, &status, WNOHANG);
-      if (ended == 0 || (ended < 0 && errno == EINTR)) {
-        if (!worker.timed_out && Clock::now() > worker.deadline) {
-          worker.timed_out = true;
-          kill(worker.process, SIGKILL);
-        }
-        ++i;
+  // Files that share a large header come together; with enough of them the header is made first.
+  void plan(const std::vector<std::size_t>& files) {
+    std::map<Digest, std::pair<HeaderUse, std::vector<std::size_t>>> groups;
+    for (std::size_t i : files) {
+      std::optional<HeaderUse> use = headers_ && cache_->usable() ? header_use(requests_[i]) : std::nullopt;
+      if (!use) {
+        add_parse(i, {});
+      } else if (std::optional<PrecompiledHeader> header = headers_->find(*use)) {
+        add_parse(i, std::move(header));
+      } else {
+        const Digest family = use->family;
+        groups.try_emplace(family, std::move(*use), std::vector<std::size_t>()).first->second.second.push_back(i);
+      }
+    }
+    const unsigned jobs = limits_.jobs ? limits_.jobs : std::max(1u, std::thread::hardware_concurrency());
+    for (auto& [family, group] : groups) {
+      auto& [use, members] = group;
+      const bool possible = headers_->worth_making(use);
+      if (possible && members.size() > jobs) {
+        add_header(use, members);
         continue;
       }
-      const Worker ended_worker = worker;
-      workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
-      take(ended_worker, status);
-      close(ended_worker.result);
-      any = true;
+      if (possible)
+        wanted_.push_back(use);
+      for (std::size_t i : members)
+        add_parse(i, {});
     }
-    return any;
   }
 
-  void take(const Worker& worker, int status) {
-    const ParseRequest& request = requests_[worker.request];
-    const bool crashed = WIFSIGNALED(status) && !worker.timed_out && WTERMSIG(status) != SIGKILL;
-    if (crashed && !without_graphs_[worker.request]) {
-      without_graphs_[worker.request] = true; // building control flow graphs is the part that odd code breaks
-      waiting_.push_back(worker.request);
-      return;
-    }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-      try {
-        TranslationUnit unit = from_json(read_result(worker.result), request.main_file.string());
-        if (without_graphs_[worker.request]) {
-          unit.status = "partial";
-          unit.reason += (unit.reason.empty() ? "" : "; ") +
-                         std::string("the order of events is approximate: clang crashed on the control flow");
-        }
-        finish(worker.request, std::move(unit));
-      } catch (const Error& problem) {
-        finish(worker.request, failed_unit(request, problem.what()));
-      }
-      return;
-    }
-    finish(worker.request, failed_unit(request, reason_of(worker, status)));
+  void add_header(const HeaderUse& use, const std::vector<std::size_t>& members) {
+    pool_.add_first({[this, use] { return std::string(headers_->make(use, true) ? "made" : ""); },
+                     [this, use, members](Outcome) {
+                       headers_->forget(use);
+                       for (std::size_t i : members) {
+                         const std::optional<HeaderUse> own = header_use(requests_[i]);
+                         add_parse(i, own ? headers_->find(*own) : std::nullopt);
+                       }
+                     }});
   }
 
-  std::string reason_of(const Worker& worker, int status) const {
-    if (worker.timed_out)
-      return "parsing took longer than " + std::to_string(limits_.seconds) + " s";
-    if (WIFSIGNALED(status))
-      return std::string("clang crashed while parsing (") + strsignal(WTERMSIG(status)) +
-             (WTERMSIG(status) == SIGABRT ? ", perhaps out of memory)" : ")");
-    switch (WEXITSTATUS(status)) {
-    case kOutOfMemory:
-      return "parsing needs more than " + std::to_string(limits_.memory >> 30) + " GiB of memory";
-    case kCannotWrite:
-      return "out of memory for the facts";
-    default:
-      return "the parser ended with exit code " + std::to_string(WEXITSTATUS(status));
+  void add_parse(std::size_t index, std::optional<PrecompiledHeader> header, bool graphs = true) {
+    ParseRequest request = requests_[index];
+    request.graphs = request.graphs && graphs;
+    if (cache_)
+      request.cache = cache_->folder();
+    if (header)
+      request.precompiled = header->file, request.precompiled_header = header->header;
+    pool_.add({[request] { return pack(extract_host_and_device(request)); },
+               [this, index, graphs, header](Outcome outcome) { take(index, graphs, header, outcome); }});
+  }
+
+  void take(std::size_t index, bool graphs, const std::optional<PrecompiledHeader>& header, const Outcome& outcome) {
+    const ParseRequest& request = requests_[index];
+    if (outcome.crashed && header) {
+      add_parse(index, {});
+      return;
     }
+    if (outcome.crashed && graphs) {
+      add_parse(index, {}, false); // building control flow graphs is the part that odd code breaks
+      return;
+    }
+    if (!outcome.failure.empty()) {
+      finish(index, failed_unit(request, outcome.failure));
+      return;
+    }
+    std::optional<Extraction> extraction = unpack(outcome.result);
+    if (!extraction) {
+      finish(index, failed_unit(request, "the parser's answer could not be read"));
+      return;
+    }
+    if (!graphs) {
+      TranslationUnit& unit = extraction->unit;
+      unit.status = unit.status == "failed" ? "failed" : "partial";
+      unit.reason += (unit.reason.empty() ? "" : "; ") +
+                     std::string("the order of events is approximate: clang crashed on the control flow");
+    }
+    if (cache_)
+      cache_->store(request, *extraction, header && extraction->precompiled_used ? &header->basis : nullptr);
+    finish(index, std::move(extraction->unit));
+  }
+
+  // The answer does not wait for it. It is nobody's child, has no terminal and gives way to all other work.
+  void make_headers_in_background() {
+    if (wanted_.empty())
+      return;
+    const pid_t child = fork();
+    if (child > 0)
+      waitpid(child, nullptr, 0);
+    if (child != 0)
+      return;
+    if (setsid() < 0 || fork() != 0)
+      _exit(0);
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int stream : {0, 1, 2})
+      dup2(nothing, stream);
+    close_range(3, ~0U, 0);
+    for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
+      std::signal(signal, SIG_DFL);
+    setpriority(PRIO_PROCESS, 0, 19);
+    const rlimit none{0, 0}, time{kBackgroundSeconds, kBackgroundSeconds};
+    setrlimit(RLIMIT_CORE, &none);
+    setrlimit(RLIMIT_CPU, &time);
+    if (limits_.memory) {
+      const rlimit memory{limits_.memory, limits_.memory};
+      setrlimit(RLIMIT_AS, &memory);
+    }
+    (void)!chdir("/");
+    try {
+      for (const HeaderUse& use : wanted_)
+        headers_->make(use, false);
+    } catch (...) {
+    }
+    _exit(0);
   }
 
   const std::vector<ParseRequest>& requests_;
-  const Limits& limits_;
+  const Limits limits_;
   const std::function<void(std::size_t)>& progress_;
+  Cache* cache_;
+  std::optional<PrecompiledHeaders> headers_;
   std::vector<TranslationUnit> units_;
-  std::vector<bool> without_graphs_;
-  std::vector<std::size_t> waiting_;
-  std::vector<Worker> workers_;
+  ProcessPool pool_;
+  std::vector<HeaderUse> wanted_; // made after the answer
   std::size_t done_ = 0;
 };
 
 } // namespace
 
 std::vector<TranslationUnit> parse_all(const std::vector<ParseRequest>& requests, const Limits& limits,
-                                       const std::function<void(std::size_t)>& progress) {
-  return Pool(requests, limits, progress).run();
+                                       const std::function<void(std::size_t)>& progress, Cache* cache) {
+  return Parser(requests, limits, progress, cache).run();
 }
 
 } // namespace reprobe::scan

@@ -1,20 +1,18 @@
-// Parses in processes of their own: a crash, a hang or too much memory costs one file.
+// Facts of many files: from the cache where they are still true, else parsed in processes of their own (a crash, a hang
+// or too much memory costs one file), with precompiled headers where there are some or where making one pays.
 #pragma once
 
-#include "analyzer/scan/facts/extract.h"
+#include "analyzer/scan/driver/cache.h"
+#include "analyzer/scan/driver/process_pool.h"
 
 #include <functional>
 
 namespace reprobe::scan {
 
-struct Limits {
-  unsigned jobs = 0;                             // 0: one a core
-  unsigned seconds = 300;                        // for each file
-  std::uint64_t memory = std::uint64_t(8) << 30; // bytes of address space for each worker; 0: no limit
-};
-
-/// One translation unit a request, in the order of the requests; those that failed say why.
+/// One translation unit a request, in the order of the requests; those that failed say why. Headers that would have
+/// helped are precompiled afterwards, by a process in the background that outlives this one.
 std::vector<TranslationUnit> parse_all(const std::vector<ParseRequest>&, const Limits&,
-                                       const std::function<void(std::size_t done)>& progress = {});
+                                       const std::function<void(std::size_t done)>& progress = {},
+                                       Cache* cache = nullptr);
 
 } // namespace reprobe::scan

@@ -1,6 +1,10 @@
 #include "analyzer/scan/facts/extract.h"
 
+#include "analyzer/scan/facts/fields.h"
 #include "analyzer/scan/facts/lower.h"
+#include "analyzer/scan/facts/observed_files.h"
+#include "analyzer/scan/facts/parse_options.h"
+#include "analyzer/scan/facts/precompile.h"
 #include "analyzer/scan/facts/suppression_comments.h"
 #include "analyzer/scan/facts/undeclared.h"
 #include "rules/error.h"
@@ -9,6 +13,7 @@
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
+#include <clang/Lex/HeaderSearch.h>
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Lex/PreprocessorOptions.h>
@@ -42,6 +47,7 @@ struct Include {
 struct Parse {
   std::vector<Include> includes;
   std::uint32_t errors = 0;
+  bool foreign_errors = false;    // outside the user's own files
   std::string first_error, fatal; // with file and line
   Undeclared undeclared;          // without them clang drops whole statements, with all that they call
   std::string user_sources;       // text of the user's files, kept if something is undeclared
@@ -64,12 +70,14 @@ private:
 
 class Diagnostics : public DiagnosticConsumer {
 public:
-  Diagnostics(Parse& parse, const fs::path& root) : parse_(parse), root_(root) {}
+  Diagnostics(Parse& parse, const ParseRequest& request)
+      : parse_(parse), request_(request), root_(request.root) {}
 
   void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic& diagnostic) override {
     if (level < DiagnosticsEngine::Error)
       return;
     ++parse_.errors;
+    parse_.foreign_errors = parse_.foreign_errors || is_foreign(diagnostic);
     llvm::SmallString<256> message;
     diagnostic.FormatDiagnostic(message);
     if (diagnostic.hasSourceManager())
@@ -81,6 +89,19 @@ public:
   }
 
 private:
+  bool is_foreign(const Diagnostic& diagnostic) const {
+    if (!diagnostic.hasSourceManager() || diagnostic.getLocation().isInvalid())
+      return true;
+    const SourceManager& sources = diagnostic.getSourceManager();
+    const fs::path file = sources.getFilename(sources.getFileLoc(diagnostic.getLocation())).str();
+    const auto lies_below = [&](const fs::path& folder) {
+      const fs::path relative = file.lexically_relative(folder);
+      return !relative.empty() && *relative.begin() != "..";
+    };
+    return file != request_.main_file && !file.string().starts_with(kUndeclaredHeader) && !lies_below(root_) &&
+           std::none_of(request_.user_roots.begin(), request_.user_roots.end(), lies_below);
+  }
+
   std::string place(const Diagnostic& diagnostic) const {
     if (!diagnostic.hasSourceManager() || diagnostic.getLocation().isInvalid())
       return {};
@@ -119,6 +140,7 @@ private:
   }
 
   Parse& parse_;
+  const ParseRequest& request_;
   fs::path root_;
 };
 
@@ -241,7 +263,8 @@ public:
     describe_unit(context);
     parse_.suppressions.add_to(unit_, *map_);
     Collector collector(*map_);
-    for (Decl* declaration : context.getTranslationUnitDecl()->decls())
+    // Of a precompiled header nothing is the user's, so it need not be loaded for this.
+    for (Decl* declaration : context.getTranslationUnitDecl()->noload_decls())
       if (map_->is_user(declaration))
         collector.TraverseDecl(declaration);
     for (const FunctionDecl* function : collector.chosen())
@@ -318,6 +341,8 @@ private:
                patch = macro_number("TORCH_VERSION_PATCH");
     if (major && minor && patch)
       return std::to_string(*major) + "." + std::to_string(*minor) + "." + std::to_string(*patch);
+    if (const std::string root = precompiled_root(); !root.empty())
+      return version_below(root);
     for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
       const std::string name = file->first.getName().str();
       for (const char* known : {"/c10/macros/Macros.h", "/c10/macros/Export.h", "/ATen/core/TensorBody.h"})
@@ -325,6 +350,17 @@ private:
           return version_below(name.substr(0, name.size() - StringRef(known).size()));
     }
     return {};
+  }
+
+  // Files of a precompiled header are not among the sources: the folder that it was found in.
+  std::string precompiled_root() {
+    const std::string& header = request_.precompiled_header;
+    if (request_.precompiled.empty() || !StringRef(header).starts_with("ATen/"))
+      return {};
+    const OptionalFileEntryRef file = compiler_.getPreprocessor().getHeaderSearchInfo().LookupFile(
+        header, SourceLocation(), /*isAngled=*/true, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr, nullptr,
+        nullptr);
+    return file ? file->getName().drop_back(header.size() + 1).str() : std::string();
   }
 
   // A file that includes only parts of LibTorch does not see its version header.
@@ -418,15 +454,9 @@ public:
 
 protected:
   bool BeginInvocation(CompilerInstance& compiler) override {
-    compiler.getFrontendOpts().SkipFunctionBodies = true; // the consumer says which
+    set_parse_options(compiler);
     compiler.getFrontendOpts().DisableFree = false;
-    compiler.getPreprocessorOpts().DisablePragmaDebugCrash = true;
-    compiler.getLangOpts().RecoveryAST = true;
-    compiler.getLangOpts().ConstexprStepLimit = kMostConstantSteps;
-    compiler.getDiagnostics().setFatalsAsError(true);
-    compiler.getDiagnostics().setErrorLimit(0);
-    compiler.getDiagnostics().setIgnoreAllWarnings(true);
-    compiler.getDiagnostics().setWarningsAsErrors(false);
+    compiler.getPreprocessorOpts().ImplicitPCHInclude = request_.precompiled.string();
     return true;
   }
 
@@ -442,32 +472,38 @@ private:
   TranslationUnit& unit_;
 };
 
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> file_system(const ParseRequest& request,
-                                                            const std::string& header) {
+llvm::IntrusiveRefCntPtr<ObservedFiles> observed_files(const ParseRequest& request, const std::string& header) {
   auto disk =
       llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release());
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const auto& [path, text] : request.virtual_files)
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
+  if (!request.precompiled.empty())
+    memory->addFile(kPrefixFile, 0, llvm::MemoryBuffer::getMemBufferCopy(prefix_text(request.precompiled_header)));
   memory->addFile(kUndeclaredHeader, 0, llvm::MemoryBuffer::getMemBufferCopy(header, kUndeclaredHeader));
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(disk);
   overlay->pushOverlay(memory);
   overlay->setCurrentWorkingDirectory(request.directory.string());
-  return overlay;
+  return llvm::makeIntrusiveRefCnt<ObservedFiles>(overlay, request.cache.string());
 }
 
-// `header` is included before the source.
-Parse parse_once(const ParseRequest& request, const std::string& header, TranslationUnit& unit) {
+// `header` is included before the source. What is seen of the files is added to `seen`, and pipes and devices to
+// `special_files`.
+Parse parse_once(const ParseRequest& request, const std::string& header, TranslationUnit& unit, Observations& seen,
+                 std::set<std::string>& special_files) {
   Parse parse;
-  Diagnostics diagnostics(parse, request.root);
-  const auto files = llvm::makeIntrusiveRefCnt<FileManager>(FileSystemOptions{request.directory.string()},
-                                                            file_system(request, header));
+  Diagnostics diagnostics(parse, request);
+  const auto observed = observed_files(request, header);
+  const auto files =
+      llvm::makeIntrusiveRefCnt<FileManager>(FileSystemOptions{request.directory.string()}, observed);
   std::vector<std::string> command = request.command;
   if (!header.empty())
     command.insert(std::next(command.begin()), {"-include", kUndeclaredHeader});
   tooling::ToolInvocation invocation(command, std::make_unique<Action>(request, parse, unit), files.get());
   invocation.setDiagnosticConsumer(&diagnostics);
   invocation.run();
+  seen.add(observed->observations());
+  special_files.insert(observed->special_files().begin(), observed->special_files().end());
   return parse;
 }
 
@@ -517,25 +553,95 @@ void set_status(TranslationUnit& unit, const Parse& parse) {
   }
 }
 
+// Pipes, devices …
+void add_special_files(TranslationUnit& unit, const std::set<std::string>& files) {
+  if (files.empty())
+    return;
+  if (unit.status == "full")
+    unit.status = "partial";
+  unit.reason += (unit.reason.empty() ? "" : "; ") + std::string("neither a regular file nor a folder, not read:");
+  for (const std::string& file : files)
+    unit.reason += " " + file;
+}
+
+// The user's files and those that facts stand in, the main file first: which other headers clang looked at depends on
+// what was precompiled.
+void settle_files(TranslationUnit& unit) {
+  std::vector<bool> stands_in(unit.files.size(), false);
+  for_each_position(unit, [&](Position& place) {
+    if (place.line != 0)
+      stands_in.at(place.file) = true;
+  });
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < unit.files.size(); ++i)
+    if (stands_in[i] || unit.files[i].user)
+      order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const bool main_a = unit.files[a].path == unit.main_file, main_b = unit.files[b].path == unit.main_file;
+    return main_a != main_b ? main_a : unit.files[a].path < unit.files[b].path;
+  });
+  std::vector<std::uint32_t> numbers(unit.files.size(), 0);
+  std::vector<SourceFile> files;
+  for (std::size_t old : order) {
+    numbers[old] = static_cast<std::uint32_t>(files.size());
+    files.push_back(std::move(unit.files[old]));
+  }
+  unit.files = std::move(files);
+  for_each_position(unit, [&](Position& place) {
+    if (place.line != 0)
+      place.file = numbers[place.file];
+  });
+  std::sort(unit.suppressions.begin(), unit.suppressions.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.where.file, a.where.offset) < std::pair(b.where.file, b.where.offset);
+  });
+}
+
 } // namespace
 
-TranslationUnit extract(const ParseRequest& request) {
+void set_parse_options(CompilerInstance& compiler) {
+  compiler.getFrontendOpts().SkipFunctionBodies = true; // the consumer says which
+  compiler.getPreprocessorOpts().DisablePragmaDebugCrash = true;
+  compiler.getLangOpts().RecoveryAST = true;
+  compiler.getLangOpts().ConstexprStepLimit = kMostConstantSteps;
+  compiler.getDiagnostics().setFatalsAsError(true);
+  compiler.getDiagnostics().setErrorLimit(0);
+  compiler.getDiagnostics().setIgnoreAllWarnings(true);
+  compiler.getDiagnostics().setWarningsAsErrors(false);
+}
+
+Extraction extract_observed(const ParseRequest& request) {
   if (request.command.size() < 2 || !request.main_file.is_absolute() || !request.root.is_absolute())
     throw Error("cannot parse", request.main_file.string(), "incomplete request", "", 3);
-  TranslationUnit unit = fresh_unit(request);
+  Extraction out;
+  out.precompiled_used = !request.precompiled.empty();
+  out.unit = fresh_unit(request);
   if (const std::string problem = unreadable(request); !problem.empty()) {
-    unit.status = "failed";
-    unit.reason = problem;
-    return unit;
+    out.unit.status = "failed";
+    out.unit.reason = problem;
+    out.seen.complete = false;
+    return out;
   }
-  const Parse parse = parse_once(request, {}, unit);
-  if (parse.finished && !parse.undeclared.empty() && unit.language != "c") {
+  std::set<std::string> special_files;
+  const Parse parse = parse_once(request, {}, out.unit, out.seen, special_files);
+  if (out.precompiled_used && (!parse.finished || parse.foreign_errors)) {
+    ParseRequest plain = request;
+    plain.precompiled.clear();
+    return extract_observed(plain);
+  }
+  if (parse.finished && !parse.undeclared.empty() && out.unit.language != "c") {
     TranslationUnit second = fresh_unit(request);
-    if (parse_once(request, declare(parse.undeclared, parse.user_sources), second).finished)
-      unit = std::move(second); // the errors stay the first's
+    const std::string declarations = declare(parse.undeclared, parse.user_sources);
+    if (parse_once(request, declarations, second, out.seen, special_files).finished)
+      out.unit = std::move(second); // the errors stay the first's
   }
-  set_status(unit, parse);
-  return unit;
+  settle_files(out.unit);
+  set_status(out.unit, parse);
+  add_special_files(out.unit, special_files);
+  return out;
+}
+
+TranslationUnit extract(const ParseRequest& request) {
+  return extract_observed(request).unit;
 }
 
 } // namespace reprobe::scan

@@ -1,6 +1,7 @@
-// Facts as JSON. Each struct lists its fields once; a writer and a reader walk the same list. Fields that
-// have their default value are left out; keys that the reader does not know are refused.
+// Facts as JSON. Fields that have their default value are left out; keys that the reader does not know are
+// refused.
 #include "analyzer/scan/facts/facts.h"
+#include "analyzer/scan/facts/fields.h"
 #include "rules/error.h"
 
 #include <nlohmann/json.hpp>
@@ -17,71 +18,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int kDeepest = 400; // nesting of values; extraction stays far below it
-
-template <class Visitor>
-void fields(Visitor& v, Value& x) {
-  v("k", x.kind), v("t", x.text), v("id", x.id), v("ty", x.type), v("i", x.integer), v("f", x.floating);
-  v("e", x.event), v("o", x.operands), v("s", x.source);
-}
-
-template <class Visitor>
-void fields(Visitor& v, Event& x) {
-  v("k", x.kind), v("id", x.id), v("at", x.range), v("n", x.name), v("c", x.callee), v("u", x.callee_usr);
-  v("r", x.resolved), v("x", x.external), v("ta", x.template_arguments), v("rc", x.receiver);
-  v("a", x.arguments), v("rt", x.result_type), v("ru", x.result_used), v("l", x.launch);
-  v("cf", x.configuration), v("v", x.variable), v("vi", x.variable_id), v("t", x.text), v("m", x.macro);
-}
-
-template <class Visitor>
-void fields(Visitor& v, Edge& x) {
-  v("b", x.block), v("if", x.condition), v("w", x.when), v("l", x.label);
-}
-
-template <class Visitor>
-void fields(Visitor& v, Block& x) {
-  v("id", x.id), v("e", x.events), v("to", x.successors), v("lp", x.in_loop);
-}
-
-template <class Visitor>
-void fields(Visitor& v, Parameter& x) {
-  v("n", x.name), v("ty", x.type), v("id", x.id);
-}
-
-template <class Visitor>
-void fields(Visitor& v, Function& x) {
-  v("u", x.usr), v("n", x.name), v("at", x.range), v("p", x.parameters), v("rt", x.result_type);
-  v("main", x.is_main), v("ctor", x.is_constructor), v("lambda", x.is_lambda), v("kernel", x.is_kernel);
-  v("device", x.is_device), v("pattern", x.is_template_pattern), v("owner", x.owner), v("in", x.entry);
-  v("out", x.exit), v("events", x.events), v("blocks", x.blocks);
-}
-
-template <class Visitor>
-void fields(Visitor& v, SourceFile& x) {
-  v("p", x.path), v("user", x.user);
-}
-
-template <class Visitor>
-void fields(Visitor& v, SuppressionComment& x) {
-  v("at", x.where), v("t", x.text);
-}
-
-template <class Visitor>
-void fields(Visitor& v, TranslationUnit& x) {
-  v("main_file", x.main_file), v("language", x.language), v("status", x.status), v("reason", x.reason);
-  v("missing_headers", x.missing_headers), v("errors", x.errors), v("flags", x.flags);
-  v("libtorch", x.libtorch_version), v("cuda", x.cuda_version), v("inferred_flags", x.inferred_flags);
-  v("includes", x.includes), v("files", x.files), v("functions", x.functions);
-  v("suppressions", x.suppressions);
-}
-
-template <class T>
-struct IsVector : std::false_type {};
-template <class T>
-struct IsVector<std::vector<T>> : std::true_type {};
-template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
 
 template <class T>
 json write(const T& value);
@@ -193,14 +129,6 @@ void read_floating(const json& in, double& value, const std::string& path) {
 }
 
 template <class T>
-constexpr int last_kind() {
-  if constexpr (std::is_same_v<T, Value::Kind>)
-    return static_cast<int>(Value::Kind::compound);
-  else
-    return static_cast<int>(Event::Kind::access);
-}
-
-template <class T>
 void read(const json& in, T& value, const std::string& path, int depth) {
   if (depth > kDeepest)
     throw Malformed{path.substr(0, 100), "nested too deeply"};
@@ -283,6 +211,15 @@ void check_indices(const TranslationUnit& unit) {
 }
 
 } // namespace
+
+std::string bad_index(const TranslationUnit& unit) {
+  try {
+    check_indices(unit);
+    return {};
+  } catch (const Malformed& problem) {
+    return problem.path + ": " + problem.why;
+  }
+}
 
 std::string to_json(const TranslationUnit& unit) {
   json out = write(unit);

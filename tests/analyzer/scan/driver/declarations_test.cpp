@@ -98,5 +98,20 @@ TEST(Declarations, NothingIsAddedWhereBothAreInstalled) {
   EXPECT_TRUE(translation.arguments.empty());
 }
 
+TEST(Declarations, HipSourcesKeepTheirKernels) {
+  const TranslationUnit unit = parse_without(R"(
+    #include <hip/hip_runtime.h>
+    __global__ void sum(float* out, const float* in) { atomicAdd(out, in[threadIdx.x]); }
+    int main() {
+      float *out, *in;
+      hipMalloc(&out, 4);
+      hipLaunchKernelGGL(sum, dim3(1), dim3(256), 0, 0, out, in);
+    })",
+                                             "cuda");
+  EXPECT_NE(unit.status, "failed");
+  EXPECT_TRUE(callees(unit).contains("atomicAdd"));
+  EXPECT_TRUE(callees(unit).contains("sum"));
+}
+
 } // namespace
 } // namespace reprobe::scan

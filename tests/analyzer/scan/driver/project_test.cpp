@@ -56,6 +56,15 @@ TEST(Project, IgnoredFilesAreLeftOutAndCounted) {
   EXPECT_EQ(sources.ignored, 1u);
 }
 
+TEST(Project, LoopsOfLinksEnd) {
+  Folder folder;
+  folder.write("a.cpp"), folder.write("sub/b.cpp");
+  fs::create_directory_symlink("..", folder.path / "sub/up");
+  fs::create_directory_symlink("up", folder.path / "up");
+  fs::create_symlink("c.cpp", folder.path / "c.cpp");
+  EXPECT_EQ(names(folder, find_sources(folder.path).files), (std::vector<std::string>{"a.cpp", "sub/b.cpp"}));
+}
+
 TEST(Project, GitConfigurationRunsNothing) {
   Folder folder;
   folder.write("a.cpp");
@@ -63,7 +72,9 @@ TEST(Project, GitConfigurationRunsNothing) {
     GTEST_SKIP() << "no git";
   const fs::path witness = folder.path / "witness";
   std::ofstream(folder.path / ".git/config", std::ios::app)
-      << "[core]\n\tfsmonitor = \"touch '" << witness.string() << "'; false\"\n";
+      << "[core]\n\tfsmonitor = \"touch '" << witness.string() << "'; false\"\n\thooksPath = .\n\trepositoryformatversion = 1\n"
+      << "[extensions]\n\tpartialClone = origin\n[index]\n\tsparse = true\n"
+      << "[remote \"origin\"]\n\turl = \"ext::touch " << witness.string() << "\"\n\tpromisor = true\n";
   EXPECT_EQ(find_sources(folder.path).files.size(), 1u);
   EXPECT_FALSE(fs::exists(witness));
 }
@@ -180,6 +191,21 @@ TEST(Project, FilesNamedTwiceAreParsedOnce) {
   Options options;
   options.paths = {source, folder.path, source};
   EXPECT_EQ(plan(options).requests.size(), 1u);
+}
+
+TEST(Project, AFileOfSeveralTargetsIsParsedForEachThatDiffers) {
+  Folder folder;
+  const std::string file = folder.write("a.cpp").string();
+  const auto entry = [&](const std::string& options) {
+    return R"({"directory":")" + folder.path.string() + R"(","file":"a.cpp","command":"g++ )" + options + R"( -c a.cpp"})";
+  };
+  folder.write("compile_commands.json", "[" + entry("-O2 -DX=1 -o x.o") + "," + entry("-O0 -fPIC -DX=1 -o y.o") + "," +
+                                            entry("-DX=2") + "," + entry("-DX=2 -ffast-math") + "]");
+  Options options;
+  options.paths = {folder.path};
+  const Project project = plan(options);
+  ASSERT_EQ(project.requests.size(), 3u);
+  EXPECT_EQ(project.requests[2].fact_flags, std::vector<std::string>{"-ffast-math"});
 }
 
 } // namespace

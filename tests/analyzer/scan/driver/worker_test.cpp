@@ -1,7 +1,7 @@
 #include "analyzer/scan/driver/worker.h"
 #include "folder.h"
 
-#include <sys/stat.h>
+#include <algorithm>
 
 namespace reprobe::scan {
 namespace {
@@ -36,9 +36,10 @@ TEST(Worker, UnitsComeInTheOrderOfTheRequests) {
 
 TEST(Worker, AHangCostsItsFileOnly) {
   Folder folder;
-  const auto pipe = folder.path / "pipe.h";
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  const std::vector<ParseRequest> requests = {request(folder.write("hangs.cpp", "#include \"pipe.h\"\n")),
+  // Doubles with each level: nobody waits for the end of it.
+  const std::string endless = "template <int N, int M> struct T { T<N - 1, 2 * M> a; T<N - 1, 2 * M + 1> b; };\n"
+                              "template <int M> struct T<0, M> {};\nT<28, 1> t;\n";
+  const std::vector<ParseRequest> requests = {request(folder.write("hangs.cpp", endless)),
                                               request(folder.write("fine.cpp", "void f() {}"))};
   Limits limits;
   limits.seconds = 1;
@@ -47,6 +48,29 @@ TEST(Worker, AHangCostsItsFileOnly) {
   EXPECT_NE(units[0].reason.find("longer than 1 s"), std::string::npos) << units[0].reason;
   EXPECT_EQ(units[0].main_file, "hangs.cpp");
   EXPECT_EQ(units.at(1).status, "full");
+}
+
+TEST(Worker, LoopsOfIncludesAndLinksAndLongLinesEnd) {
+  Folder folder;
+  folder.write("self.h", "#include \"self.h\"\nint self();\n");
+  folder.write("a.h", "#include \"b.h\"\n#include \"b.h\"\n"), folder.write("b.h", "#include \"a.h\"\n");
+  std::filesystem::create_symlink("link.h", folder.path / "link.h");
+  std::filesystem::create_directory_symlink(".", folder.path / "again");
+  const std::vector<ParseRequest> requests = {
+      request(folder.write("self.cpp", "#include \"self.h\"\nvoid f() {}\n")),
+      request(folder.write("pair.cpp", "#include \"a.h\"\nvoid f() {}\n")),
+      request(folder.write("link.cpp", "#include \"link.h\"\n#include \"again/again/again/again/self.h\"\nvoid f() {}\n")),
+      request(folder.write("long.cpp", "const char* text = \"" + std::string(4 << 20, 'x') + "\"; void f() {}\n"))};
+  Limits limits;
+  limits.seconds = 60;
+  const auto units = parse_all(requests, limits);
+  for (const TranslationUnit& unit : units) {
+    ASSERT_NE(unit.status, "failed") << unit.main_file << ": " << unit.reason;
+    EXPECT_TRUE(std::any_of(unit.functions.begin(), unit.functions.end(),
+                            [](const Function& function) { return function.name == "f"; }));
+  }
+  EXPECT_EQ(units[0].status, "partial");
+  EXPECT_EQ(units[3].status, "full");
 }
 
 TEST(Worker, ACrashCostsItsFileOnly) {

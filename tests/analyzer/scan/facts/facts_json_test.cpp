@@ -1,3 +1,4 @@
+#include "analyzer/scan/facts/facts_binary.h"
 #include "rules/error.h"
 #include "snippet.h"
 
@@ -102,6 +103,31 @@ TEST(FactsJson, DeepNestingIsRefused) {
   for (int i = 0; i < 5000; ++i)
     text += R"({"o":[)", tail = "]}" + tail;
   EXPECT_THROW(from_json(text + tail, "deep"), Error);
+}
+
+TEST(FactsBinary, EveryFieldSurvives) {
+  TranslationUnit unit = full_unit();
+  unit.functions[0].events[0].arguments[1].floating = -0.0;
+  unit.functions[0].events[0].arguments[1].text = std::string("\0\xff", 2);
+  const std::optional<TranslationUnit> again = from_binary(to_binary(unit));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(to_json(*again), to_json(unit));
+  EXPECT_TRUE(std::signbit(again->functions[0].events[0].arguments[1].floating));
+  EXPECT_EQ(again->functions[0].events[0].arguments[1].text, std::string("\0\xff", 2));
+  EXPECT_EQ(to_json(*from_binary(to_binary(TranslationUnit{}))), to_json(TranslationUnit{}));
+}
+
+TEST(FactsBinary, DamageIsNotRead) {
+  const std::string bytes = to_binary(full_unit());
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(from_binary(std::string_view(bytes).substr(0, size))) << size;
+  EXPECT_FALSE(from_binary(bytes + '\0'));
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+    if (const auto unit = from_binary(damaged)) // then it is sound at least
+      from_json(to_json(*unit), "test");
+  }
 }
 
 } // namespace
