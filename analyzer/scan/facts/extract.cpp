@@ -5,6 +5,7 @@
 #include "analyzer/scan/facts/observed_files.h"
 #include "analyzer/scan/facts/parse_options.h"
 #include "analyzer/scan/facts/precompile.h"
+#include "analyzer/scan/facts/pragmas.h"
 #include "analyzer/scan/facts/suppression_comments.h"
 #include "analyzer/scan/facts/undeclared.h"
 #include "rules/error.h"
@@ -273,6 +274,7 @@ public:
       add_record(record);
     if (!collector.globals.empty())
       add_globals(collector.globals);
+    add_pragmas(*map_, context.getLangOpts(), unit_);
     if (!parse_.undeclared.empty())
       keep_user_sources(context.getSourceManager());
     parse_.finished = true;
@@ -402,7 +404,7 @@ private:
     for (const ParmVarDecl* parameter : declaration->parameters())
       function.parameters.push_back({parameter->getNameAsString(),
                                      is_trustworthy(parameter) ? map_->type_name(parameter->getType()) : "",
-                                     map_->usr(parameter)});
+                                     map_->usr(parameter), parameter->getType()->isReferenceType()});
     if (is_trustworthy(declaration))
       function.result_type = map_->type_name(declaration->getReturnType());
     function.is_main = declaration->isMain();
@@ -413,9 +415,17 @@ private:
     if (const auto* method = dyn_cast<CXXMethodDecl>(declaration)) {
       function.is_lambda = method->getParent()->isLambda();
       function.owner = function.is_lambda ? enclosing_usr(method) : map_->qualified_name(method->getParent());
+      add_overridden(method, function.overrides);
     }
     Lowering lowering(*map_, function);
     lowering.lower(declaration, request_.graphs);
+  }
+
+  void add_overridden(const CXXMethodDecl* method, std::vector<std::string>& usrs) {
+    for (const CXXMethodDecl* base : method->overridden_methods()) {
+      usrs.push_back(map_->usr(base));
+      add_overridden(base, usrs);
+    }
   }
 
   void add_record(const CXXRecordDecl* record) {
