@@ -356,6 +356,21 @@ bool Kernel::points_to_own(const Value& pointer, int depth) const {
   return false;
 }
 
+bool Kernel::points_to_shared(const Value& pointer, int depth) const {
+  const Value* root = object_root(*ref_.function, pointer);
+  if (!root || depth > 8)
+    return false;
+  if (is_shared(root->id))
+    return true;
+  for (const Site& site : context_.project.definitions(root->id, ref_))
+    for (const Value& given : site.event->arguments)
+      if (const Value* from = object_root(*ref_.function, given); from && from->id != root->id &&
+                                                                  site.in == ref_ && is_pointer(root->type) &&
+                                                                  points_to_shared(given, depth + 1))
+        return true;
+  return false;
+}
+
 std::vector<Store> Kernel::stores() const {
   std::vector<Store> out;
   for (const Event& event : ref_.function->events) {
@@ -378,7 +393,7 @@ std::vector<Store> Kernel::stores() const {
     if (!store.root || points_to_own(*store.address))
       continue;
     store.stored = event.arguments.empty() ? nullptr : &event.arguments[0];
-    store.shared = is_shared(store.root->id);
+    store.shared = points_to_shared(*store.address);
     store.update = (operation != "=" && operation != "operator=") ||
                    (store.stored && reads(*store.stored, event.receiver->source));
     out.push_back(store);

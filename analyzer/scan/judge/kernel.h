@@ -53,6 +53,8 @@ public:
   std::vector<Store> stores() const;
   /// Memory that belongs to one thread: an array or variable of its own, also through a pointer.
   bool points_to_own(const Value& pointer, int depth = 0) const;
+  /// __shared__ memory, also through a pointer.
+  bool points_to_shared(const Value& pointer, int depth = 0) const;
 
   bool is_shared(const std::string& variable_id) const { return shared_.contains(variable_id); }
   bool is_local_array(const std::string& variable_id) const { return arrays_.contains(variable_id); }

@@ -136,6 +136,15 @@ __global__ void through_pointers(const float* x, float* y, int n) {
   *row = x[threadIdx.x + blockIdx.x * n];
 }
 
+__global__ void pointers_into_shared_memory(const float* x, float* y, int n) {
+  extern __shared__ float memory[];
+  float *keys = memory, *values = &memory[n];
+  keys[threadIdx.x] = x[blockIdx.x * n + threadIdx.x];
+  values[threadIdx.x] = x[blockIdx.x * n + threadIdx.x] * 2;
+  __syncthreads();
+  y[blockIdx.x * n + threadIdx.x] = keys[0] + values[0];
+}
+
 __global__ void permuted(const float* x, const int* order, float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[order[i]] = x[i];
