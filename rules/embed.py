@@ -16,11 +16,12 @@ import yaml
 STAGES = ("prototype", "tuning", "paper", "deploy")
 SEVERITIES = ("off", "note", "warning", "error")
 CONFIDENCES = ("high", "medium", "low")
+SCOPES = ("file", "project")
 FAMILIES = ("seeding", "knobs", "operators", "atomics", "calls", "kernel-races", "consumed-atomics", "clock-values", "uninitialised",
             "streams", "barriers", "allocations", "loss-scaling", "order", "uses", "threads", "timing", "build", "suppressions")
 REQUIRED = {"id": str, "family": str, "title": str, "summary": str, "confidence": str, "severity": dict,
             "tags": list, "fix": str}
-OPTIONAL = {"options": dict}
+OPTIONAL = {"options": dict, "scope": str}
 HEADINGS = ("What", "Why", "Example", "Fix", "Options", "Known false alarms")
 STRICT_MODES = ("throws", "switches", "switches-strict-only", "silent", "deterministic")
 CHUNK = 8000  # characters in one string literal
@@ -91,6 +92,8 @@ def check_rule(path, name, rule, problems):
         problems.add(path, "family", f"`{rule['family']}` is none of {', '.join(FAMILIES)}")
     if "confidence" in rule and rule["confidence"] not in CONFIDENCES:
         problems.add(path, "confidence", f"`{rule['confidence']}` is none of {', '.join(CONFIDENCES)}")
+    if "scope" in rule and rule["scope"] not in SCOPES:
+        problems.add(path, "scope", f"`{rule['scope']}` is none of {', '.join(SCOPES)}")
     check_severity(path, rule.get("severity"), problems)
 
 

@@ -43,6 +43,15 @@ std::map<std::string, std::string> severities(const json& rule, const std::strin
   return severity;
 }
 
+Scope scope_of(const json& rule, const std::string& origin) {
+  if (!rule.contains("scope"))
+    return Scope::project; // never guess
+  const std::string name = text_of(rule, "scope", origin);
+  if (name != "file" && name != "project")
+    refuse(origin, "scope", "`" + name + "` is none of file, project");
+  return name == "file" ? Scope::file : Scope::project;
+}
+
 Rule rule_from(const json& source, const std::string& origin) {
   if (!source.is_object())
     refuse(origin, "rules", "must hold objects");
@@ -53,6 +62,7 @@ Rule rule_from(const json& source, const std::string& origin) {
   rule.title = text_of(source, "title", where);
   rule.summary = text_of(source, "summary", where);
   rule.confidence = text_of(source, "confidence", where);
+  rule.scope = scope_of(source, where);
   rule.fix = text_of(source, "fix", where);
   rule.page = text_of(source, "page", where);
   rule.severity = severities(source, where);

@@ -14,12 +14,15 @@
 
 namespace reprobe::rules {
 
+/// What a rule must have seen to be right: one file, or all of the project.
+enum class Scope { file, project };
 enum class Stage { prototype, tuning, paper, deploy };
 inline constexpr std::string_view kStageNames[] = {"prototype", "tuning", "paper", "deploy"};
 
 struct Rule {
   std::string id, family, title, summary;
   std::string confidence;                      // "high", "medium", "low": before evidence raises or lowers it
+  Scope scope = Scope::project;
   std::map<std::string, std::string> severity; // stage name to "off", "note", "warning" or "error"
   std::vector<std::string> tags;               // catalogue ids: "LT-D08"
   std::string fix;

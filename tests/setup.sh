@@ -16,7 +16,8 @@ fail() { # what, why, what to do
 packages=(
   build-essential cmake ninja-build ccache python3 python3-pip python3-yaml python3-jsonschema
   libclang-22-dev llvm-22-dev clang-22
-  libgtest-dev libgmock-dev libbenchmark-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
+  libgtest-dev libgmock-dev libbenchmark-dev libcli11-dev libyaml-cpp-dev nlohmann-json3-dev libfmt-dev libxxhash-dev libgit2-dev
+  git pre-commit clang-tidy-22 clang-tools-22
 )
 
 install_packages() {

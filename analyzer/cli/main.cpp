@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
 #ifdef REPROBE_HAVE_SCAN
   reprobe::cli::add_scan_command(app, exit_code);
+  reprobe::cli::add_lsp_command(app, exit_code);
 #else
   add_missing_scan(app, exit_code);
 #endif

@@ -40,6 +40,39 @@ void accept_baseline(const ScanArguments& arguments, ScanConfig& config, ScanBas
   });
 }
 
+// A name in a makefile.
+std::string escaped(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    if (c == ' ' || c == '#')
+      out += '\\';
+    if (c == '$')
+      out += '$';
+    out += c;
+  }
+  return out;
+}
+
+void write_depfile(const std::filesystem::path& depfile, const std::string& output,
+                   const scan::Facts& facts) {
+  std::string text = escaped(output) + ":";
+  for (const std::filesystem::path& file : facts.reads)
+    text += " \\\n  " + escaped(file.string());
+  report::write_file(depfile, text + "\n");
+}
+
+int write_facts(const ScanArguments& arguments) {
+  const scan::Facts facts = scan::facts(arguments.options);
+  const std::vector<std::string>& files = arguments.output.files;
+  for (const std::string& file : files.empty() ? std::vector<std::string>{"-"} : files)
+    report::write_file(file, facts.lines);
+  if (!arguments.depfile.empty())
+    write_depfile(arguments.depfile, files.front(), facts);
+  for (const std::string& problem : facts.problems)
+    fmt::print(stderr, "reprobe: {}\n", report::printable(problem));
+  return facts.problems.empty() ? 0 : 3;
+}
+
 int run_scan(ScanArguments& arguments) {
   check_rule_globs(arguments.options.rules);
   check_rule_globs(arguments.filters.errors);
@@ -49,20 +82,25 @@ int run_scan(ScanArguments& arguments) {
   }
   if (arguments.config.verify || arguments.config.dump)
     return show_config(arguments);
+  if (!arguments.depfile.empty() && (!arguments.options.facts_only || arguments.output.files.size() != 1))
+    throw Error("--depfile has nothing to speak of", "", "", "give --facts-only and one -o FILE with it");
+  read_unsaved_text(arguments);
   ScanConfig config(arguments);
+  if (arguments.options.facts_only)
+    return write_facts(arguments);
   ScanBaseline baseline(arguments.baseline, config.baseline());
   std::map<std::string, std::chrono::nanoseconds> rule_times;
   if (arguments.output.profile)
     arguments.options.rule_times = &rule_times;
   report::Findings findings = scan::scan(arguments.options, config.registry());
-  if (arguments.options.facts_only)
-    return 0;
   for (const std::string& remark : config.remarks())
     findings.remarks.push_back(remark);
   accept_baseline(arguments, config, baseline, findings);
   const Filtered filtered = apply(arguments.filters, findings);
   baseline.save(findings);
-  write_outputs(findings, arguments);
+  handle_fixes(arguments, findings);
+  if (arguments.fix != "diff")
+    write_outputs(findings, arguments);
   print_summary(findings, filtered, baseline.result(), arguments);
   if (arguments.output.profile)
     print_profile(rule_times);
@@ -76,6 +114,8 @@ void add_scan_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("scan", "find nondeterminism, missing seeds and conflicting flags in source code");
   add_input_options(*command, *arguments);
+  add_selection_options(*command, *arguments);
+  add_fix_options(*command, *arguments);
   add_rule_options(*command, *arguments);
   add_filter_options(*command, *arguments);
   add_baseline_options(*command, *arguments);

@@ -96,7 +96,7 @@ void add_output_options(CLI::App& command, ScanArguments& arguments) {
   command.add_flag("--require-complete", arguments.require_complete,
                    "fail when a file was examined only in part or not at all");
   command.add_flag("--facts-only", arguments.options.facts_only,
-                   "print the facts of each translation unit as JSON lines; judge nothing");
+                   "write the facts of each translation unit as a line of JSON; judge nothing");
   command.add_flag("--profile,--enable-check-profile", output.profile, "print the time that each rule took");
   CLI::Option* quiet =
       command.add_flag("-q,--quiet", output.quiet, "no summary; what was not examined is still said");

@@ -38,13 +38,24 @@ struct ScanArguments {
   ConfigOptions config;
   BaselineOptions baseline;
   FindingFilters filters;
+  std::filesystem::path stdin_filename; // the file whose text is on standard input
+  std::string fix;                      // "apply", "diff" or empty
+  std::filesystem::path export_fixes;
+  std::filesystem::path depfile;
   bool require_complete = false, list_rules = false, stage_given = false;
 };
 
 void add_input_options(CLI::App&, ScanArguments&);
+void add_selection_options(CLI::App&, ScanArguments&);
+void add_fix_options(CLI::App&, ScanArguments&);
 void add_rule_options(CLI::App&, ScanArguments&);
 void add_filter_options(CLI::App&, ScanArguments&);
 void add_baseline_options(CLI::App&, ScanArguments&);
 void add_output_options(CLI::App&, ScanArguments&);
+
+/// Writes the fixes asked for. Findings that were mended in place are taken out.
+void handle_fixes(const ScanArguments&, report::Findings&);
+/// Takes the text of `stdin_filename` from standard input.
+void read_unsaved_text(ScanArguments&);
 
 } // namespace reprobe::cli

@@ -115,6 +115,12 @@ void print_summary(const report::Findings& findings, const Filtered& filtered, c
       fmt::print(stderr, "reprobe: {}: {}: {}\n", report::printable(file.file),
                  file.status == "failed" ? "not examined" : "examined in part",
                  report::printable(file.reason));
+  if (!findings.not_judged.empty()) {
+    std::string rules;
+    for (const report::NotJudged& entry : findings.not_judged)
+      rules += (rules.empty() ? "" : ", ") + entry.rule;
+    fmt::print(stderr, "reprobe: not judged, {}: {}\n", findings.not_judged.front().reason, rules);
+  }
   if (verbose)
     for (const std::string& remark : findings.remarks)
       fmt::print(stderr, "reprobe: {}\n", report::printable(remark));
@@ -138,7 +144,7 @@ void print_profile(const std::map<std::string, std::chrono::nanoseconds>& rule_t
 
 int exit_code_of(const report::Findings& findings, const ScanArguments& arguments) {
   const bool any_failed = count(findings, "failed") > 0, any_partial = count(findings, "partial") > 0;
-  if (arguments.require_complete && (any_failed || any_partial))
+  if (arguments.require_complete && (any_failed || any_partial || !findings.not_judged.empty()))
     return 3;
   const int gate = rank(arguments.output.fail_on);
   if (std::any_of(findings.findings.begin(), findings.findings.end(),

@@ -26,6 +26,13 @@ Json to_object(const Finding& finding) {
   put_unless_empty(object, "devices", finding.devices);
   put_unless_empty(object, "kernels", finding.kernels);
   put_unless_empty(object, "tags", finding.tags);
+  for (const Replacement& replacement : finding.replacements)
+    object["replacements"].push_back({{"source", to_object(replacement.source)},
+                                      {"offset", replacement.offset},
+                                      {"length", replacement.length},
+                                      {"before", replacement.before},
+                                      {"after", replacement.after},
+                                      {"digest", replacement.digest}});
   for (const Note& note : finding.notes)
     object["notes"].push_back({{"source", to_object(note.source)}, {"message", note.message}});
   put_unless_empty(object, "fingerprint", finding.fingerprint);
@@ -56,6 +63,10 @@ Finding finding_from(const JsonReader& reader) {
   finding.devices = reader.texts("devices");
   finding.kernels = reader.texts("kernels");
   finding.tags = reader.texts("tags");
+  for (const JsonReader& entry : reader.objects("replacements"))
+    finding.replacements.push_back({source_from(entry.object("source")), entry.number<std::uint32_t>("offset"),
+                                    entry.number<std::uint32_t>("length"), entry.text("before"), entry.text("after"),
+                                    entry.text("digest", "")});
   for (const JsonReader& note : reader.objects("notes"))
     finding.notes.push_back({source_from(note.object("source")), note.text("message")});
   finding.fingerprint = reader.text("fingerprint", "");
@@ -83,6 +94,8 @@ std::string to_json(const Findings& findings) {
     put_unless_empty(object, "missing_headers", file.missing_headers);
     document["examined"].push_back(std::move(object));
   }
+  for (const NotJudged& entry : findings.not_judged)
+    document["not_judged"].push_back({{"rule", entry.rule}, {"reason", entry.reason}});
   put_unless_empty(document, "remarks", findings.remarks);
   return dump(document);
 }
@@ -101,6 +114,8 @@ Findings findings_from_document(const Json& document, const std::string& origin)
   for (const JsonReader& finding : reader.objects("suppressed")) findings.suppressed.push_back(finding_from(finding));
   for (const JsonReader& file : reader.objects("examined"))
     findings.examined.push_back({file.text("file"), file.text("status"), file.text("reason", ""), file.texts("missing_headers")});
+  for (const JsonReader& entry : reader.objects("not_judged"))
+    findings.not_judged.push_back({entry.text("rule"), entry.text("reason")});
   findings.remarks = reader.texts("remarks");
   return findings;
 }

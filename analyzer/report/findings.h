@@ -25,6 +25,14 @@ struct Note {
   std::string message;
 };
 
+/// Bytes of a source file that one right answer takes the place of.
+struct Replacement {
+  SourceRange source;
+  std::uint32_t offset = 0, length = 0; // in bytes, from 0
+  std::string before, after;
+  std::string digest; // of the file as it was parsed: xxHash3, 16 hexadecimal digits
+};
+
 /// Why a finding is not reported: a NOLINT comment ("in-source") or the baseline ("baseline").
 struct Suppression {
   std::string kind;
@@ -45,6 +53,7 @@ struct Finding {
   std::vector<std::string> devices;   // "cuda", "cpu": where it varies; empty: anywhere. Elsewhere, measuring says nothing
   std::vector<std::string> kernels;   // for findings inside kernels
   std::vector<std::string> tags;      // catalogue ids
+  std::vector<Replacement> replacements; // together they mend it; empty where that takes a choice
   std::vector<Note> notes;            // other places that matter: where the flag is set, where the seed is used …
   std::string fingerprint;            // of rule, function and source text, not of the line's number; empty: not made
   std::optional<Suppression> suppression; // of those in Findings::suppressed
@@ -57,12 +66,17 @@ struct ExaminedFile {
   std::vector<std::string> missing_headers;
 };
 
+struct NotJudged {
+  std::string rule, reason;
+};
+
 struct Findings {
   bool complete = true; // false: a file failed, or a rule could not be judged
   std::string stage = "paper";
   std::vector<Finding> findings;
   std::vector<Finding> suppressed; // found, but accepted by a NOLINT comment or a baseline
   std::vector<ExaminedFile> examined;
+  std::vector<NotJudged> not_judged; // rules that the stage asks for
   std::vector<std::string> remarks; // what was inferred or dropped, one line each
   std::filesystem::path root;       // absolute; what relative files are relative to. Not in the JSON
   std::set<std::string> user_files; // the user's own files that were read, headers too. Not in the JSON

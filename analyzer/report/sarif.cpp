@@ -127,6 +127,18 @@ Json suppression_of(const Suppression& suppression) {
   return object;
 }
 
+// One fix: each file once, with all that is replaced in it.
+Json fix_of(const Finding& finding) {
+  std::map<std::string, Json> replacements; // by file
+  for (const Replacement& replacement : finding.replacements)
+    replacements[replacement.source.file].push_back(
+        {{"deletedRegion", region(replacement.source)}, {"insertedContent", {{"text", replacement.after}}}});
+  Json changes = Json::array();
+  for (auto& [file, list] : replacements)
+    changes.push_back({{"artifactLocation", artifact(file)}, {"replacements", std::move(list)}});
+  return {{"description", text_object(finding.fix)}, {"artifactChanges", std::move(changes)}};
+}
+
 Json result(const Finding& finding, const rules::Registry& registry,
             const std::map<std::string, std::size_t>& indices) {
   Json object{{"ruleId", finding.rule}};
@@ -148,6 +160,8 @@ Json result(const Finding& finding, const rules::Registry& registry,
   }
   if (has_code_flow(finding, registry.find(finding.rule)))
     object["codeFlows"] = Json::array({code_flow(finding)});
+  if (!finding.replacements.empty())
+    object["fixes"] = Json::array({fix_of(finding)});
   // An empty list says that suppressions were looked for.
   object["suppressions"] = Json::array();
   if (finding.suppression)

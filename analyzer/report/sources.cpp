@@ -82,6 +82,8 @@ void add_lines(Findings& findings, Sources& sources) {
     finding.source.text = sources.line(finding.source.file, finding.source.line);
     for (Note& note : finding.notes)
       note.source.text = sources.line(note.source.file, note.source.line);
+    for (Replacement& replacement : finding.replacements)
+      replacement.source.text = sources.line(replacement.source.file, replacement.source.line);
   });
 }
 

@@ -1,4 +1,5 @@
-// The scan half: paths in, findings out. Parses with Clang (facts), reasons over them (flow), applies rules (judge).
+// The scan half: paths in, findings out. Parses with Clang (facts), reasons over them (flow), applies rules
+// (judge).
 #pragma once
 
 #include "analyzer/report/findings.h"
@@ -30,7 +31,17 @@ struct Options {
   std::vector<std::string> deterministic;        // globs of functions, kernels and operators that no rule speaks of
   std::map<std::string, std::chrono::nanoseconds>* rule_times = nullptr; // filled with the time each rule took
   bool verbose = false;
-  bool facts_only = false;                       // for tests and other tools: print facts as JSON lines, no judging
+  bool facts_only = false;                       // for other tools: make facts, judge nothing
+  std::vector<std::filesystem::path> from_facts; // files of facts to judge; then nothing is parsed
+
+  // Which part of a project is parsed. Rules that need the whole project are then not judged.
+  std::string changed_since;    // revision: only files that differ from it
+  bool staged = false;          // only what the next commit changes, as it is staged
+  bool whole_files = false;     // findings on all lines of changed files, not on changed lines only
+  bool part_of_project = false; // the named paths are a part
+  std::map<std::string, std::string> contents; // absolute path to text that replaces what is on disk
+  bool selects() const { return staged || !changed_since.empty(); }
+  bool is_partial() const { return selects() || part_of_project; }
 };
 
 /// Whether `Options::rules` takes the rule in.
@@ -38,5 +49,13 @@ bool is_selected(const rules::Rule&, const std::vector<std::string>& globs);
 
 /// Never throws for what a source file contains; throws reprobe::Error for unusable options and paths.
 report::Findings scan(const Options&, const rules::Registry&);
+
+/// The first step alone, to be judged elsewhere.
+struct Facts {
+  std::string lines;                 // JSON, one translation unit a line
+  std::vector<std::string> problems; // sources that could not be examined
+  std::vector<std::filesystem::path> reads; // the user's own files that were read, absolute, sorted
+};
+Facts facts(const Options&);
 
 } // namespace reprobe::scan

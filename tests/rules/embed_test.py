@@ -61,6 +61,10 @@ class Embed(unittest.TestCase):
         with open(text, encoding="utf-8") as file:
             self.assertEqual("".join(part.split(')json_text"')[0] for part in parts), file.read())
 
+    def test_unknown_scope(self):
+        self.edit(self.check("warn-only.yaml"), "scope: file", "scope: folder")
+        self.refuses("warn-only.yaml", "scope", "folder")
+
     def test_missing_page(self):
         os.remove(self.check("warn-only.md"))
         self.refuses("warn-only.md", "no page")

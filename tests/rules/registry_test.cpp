@@ -43,6 +43,13 @@ TEST(Registry, ReadsRulesAndTables) {
   EXPECT_TRUE(registry.table("no such table").empty());
 }
 
+TEST(Registry, RulesNeedTheWholeProjectUnlessTheySayOtherwise) {
+  json document = small_document();
+  EXPECT_EQ(Registry::from_json(document, "test.json").find("late-seed")->scope, Scope::project);
+  document["rules"][0]["scope"] = "file";
+  EXPECT_EQ(Registry::from_json(document, "test.json").find("late-seed")->scope, Scope::file);
+}
+
 TEST(Registry, RefusesWithFileAndKey) {
   for (const char* key :
        {"id", "family", "title", "summary", "confidence", "severity", "tags", "fix", "page"}) {
@@ -55,6 +62,9 @@ TEST(Registry, RefusesWithFileAndKey) {
   json stage = small_document();
   stage["rules"][0]["severity"]["paper"] = "fatal";
   EXPECT_NE(refusal(stage).find("severity.paper"), std::string::npos);
+  json scope = small_document();
+  scope["rules"][0]["scope"] = "folder";
+  EXPECT_NE(refusal(scope).find("scope"), std::string::npos);
   json schema = small_document();
   schema["schema"] = "reprobe-rules/2";
   EXPECT_NE(refusal(schema).find("reprobe-rules/2"), std::string::npos);

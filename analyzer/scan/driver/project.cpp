@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <unordered_set>
+#include <utility>
 
 extern char** environ;
 
@@ -213,26 +214,34 @@ std::string language_standard(const fs::path& root) {
 
 class Planner {
 public:
-  explicit Planner(const Options& options)
-      : options_(options), tools_(find_toolchain(options.torch_root, options.cuda_root)) {}
+  Planner(const Options& options, const std::function<bool(const ParseRequest&)>& take_known)
+      : options_(options), take_known_(take_known),
+        tools_(find_toolchain(options.torch_root, options.cuda_root)) {}
 
   Project run() {
     std::vector<fs::path> paths = options_.paths;
     if (paths.empty())
       paths.emplace_back(".");
     for (fs::path& path : paths) {
-      if (!is_there(path))
+      if (!is_there(path) && !options_.contents.contains(real(path).string()) && !options_.selects())
         throw Error("no such file or folder", path.string(), "", "name a source file or a folder");
       path = real(path);
     }
     choose_root(paths);
     if (!options_.database.empty())
       use_named_database();
-    for (const fs::path& path : paths)
-      add_path(path);
+    contents_ = options_.contents;
+    if (options_.selects())
+      select_changes(paths);
+    else
+      for (const fs::path& path : paths)
+        add_path(path);
+    if (options_.is_partial())
+      project_.whole = knows_rest(paths.front());
     if (tools_.torch.empty() && !project_.requests.empty())
-      project_.remarks.push_back("LibTorch not found: its functions are known by built-in declarations only "
-                                 "(give --torch-root DIR, set Torch_DIR or activate a Python that has torch)");
+      project_.remarks.push_back(
+          "LibTorch not found: its functions are known by built-in declarations only "
+          "(give --torch-root DIR, set Torch_DIR or activate a Python that has torch)");
     if (tools_.cuda.empty() && has_cuda_)
       project_.remarks.push_back("CUDA not found: its functions are known by built-in declarations only "
                                  "(give --cuda DIR or set CUDA_HOME)");
@@ -269,9 +278,71 @@ private:
     return &(databases_[*found] = read_database(*found));
   }
 
+  // Changed files at or below the named paths.
+  void select_changes(const std::vector<fs::path>& paths) {
+    std::size_t skipped = 0;
+    const Wanted wanted = [&](const fs::path& file) {
+      const auto named = std::find_if(paths.begin(), paths.end(), [&](const fs::path& path) {
+        return file == path || lies_below(file, path);
+      });
+      if (named == paths.end() || language_of(file).empty())
+        return false;
+      const bool foreign = *named != file && is_skipped_below(file.parent_path(), *named);
+      skipped += foreign;
+      return !foreign;
+    };
+    const fs::path start = nearest_folder(paths.front());
+    project_.selection =
+        options_.staged ? staged(start, wanted) : changed_since(start, options_.changed_since, wanted);
+    for (const auto& [file, text] : project_.selection->contents)
+      contents_.emplace(file, text);
+    const std::vector<std::string>& remarks = project_.selection->remarks;
+    project_.remarks.insert(project_.remarks.end(), remarks.begin(), remarks.end());
+    if (skipped)
+      project_.remarks.push_back("skipped " + std::to_string(skipped) +
+                                 " changed files in build folders and other people's code");
+    for (const ChangedFile& file : project_.selection->files)
+      add_file(file.path, database_for(nearest_folder(file.path.parent_path())));
+  }
+
+  static bool is_skipped_below(fs::path folder, const fs::path& top) {
+    for (; folder != top && folder.has_relative_path(); folder = folder.parent_path())
+      if (is_third_party(folder.filename().string()) || is_build_folder(folder))
+        return true;
+    return false;
+  }
+
+  // Of a path that may be staged but not on disk.
+  static fs::path nearest_folder(fs::path path) {
+    while (!is_folder(path) && path.has_relative_path())
+      path = path.parent_path();
+    return path;
+  }
+
+  // Ends at the first source that is not known: one gap is as good as many.
+  bool knows_rest(const fs::path& path) {
+    const fs::path root = project_root(nearest_folder(path) / "file");
+    const Database* database = nullptr;
+    bool have_database = false;
+    for (const fs::path& file : find_sources(root).files) {
+      if (added_.contains(file) || (options_.excluded && options_.excluded(file)))
+        continue;
+      if (!take_known_ || !why_unusable(file).empty())
+        return false;
+      if (!std::exchange(have_database, true))
+        database = database_for(root);
+      const std::size_t inferred = inferred_; // the remark speaks of what is parsed
+      const std::vector<ParseRequest> requests = requests_for(file, database);
+      inferred_ = inferred;
+      if (!std::all_of(requests.begin(), requests.end(), take_known_))
+        return false;
+    }
+    return true;
+  }
+
   void add_path(const fs::path& path) {
     if (!is_folder(path)) {
-      if (!is_regular(path))
+      if (!is_regular(path) && !contents_.contains(path.string()))
         throw Error("cannot scan", path.string(), "not a regular file", "name a source file or a folder");
       if (language_of(path).empty())
         throw Error("cannot scan", path.string(), "not a C, C++ or CUDA source",
@@ -308,29 +379,34 @@ private:
       ++excluded_;
       return;
     }
-    std::error_code error;
-    if (fs::file_size(file, error) > kLargestSource || error || !std::ifstream(file)) {
+    if (const std::string problem = why_unusable(file); !problem.empty()) {
       TranslationUnit unit;
       unit.main_file = shown(file, project_.root);
       unit.status = "failed";
-      unit.reason = error || !std::ifstream(file) ? "cannot be read" : "larger than 16 MiB";
+      unit.reason = problem;
       project_.failed.push_back(std::move(unit));
       return;
     }
-    // A file may be compiled for several targets: what differs for facts is parsed again.
+    for (ParseRequest& request : requests_for(file, database))
+      project_.requests.push_back(std::move(request));
+  }
+
+  // A file may be compiled for several targets: what differs for facts is parsed again.
+  std::vector<ParseRequest> requests_for(const fs::path& file, const Database* database) {
+    std::vector<ParseRequest> requests;
     std::vector<const DatabaseEntry*> entries = database ? database->find(file) : std::vector<const DatabaseEntry*>();
     if (entries.empty())
       entries.push_back(nullptr);
-    const std::size_t first = project_.requests.size();
     for (const DatabaseEntry* entry : entries) {
       ParseRequest request = request_for(file, entry);
       const auto same = [&](const ParseRequest& other) {
         return other.command == request.command && other.directory == request.directory &&
                other.fact_flags == request.fact_flags;
       };
-      if (std::none_of(project_.requests.begin() + static_cast<std::ptrdiff_t>(first), project_.requests.end(), same))
-        project_.requests.push_back(std::move(request));
+      if (std::none_of(requests.begin(), requests.end(), same))
+        requests.push_back(std::move(request));
     }
+    return requests;
   }
 
   ParseRequest request_for(const fs::path& file, const DatabaseEntry* entry) {
@@ -358,11 +434,22 @@ private:
     request.third_party_roots = {tools.torch, tools.cuda, tools.clang_resources};
     request.language = translation.language;
     request.fact_flags = translation.fact_flags;
+    request.virtual_files = contents_;
     add_declarations(tools, translation, request);
     request.command = clang_command(file, translation, tools, options_.extra_arguments);
     request.command.insert(std::next(request.command.begin()), options_.extra_arguments_before.begin(),
                            options_.extra_arguments_before.end());
     return request;
+  }
+
+  std::string why_unusable(const fs::path& file) const {
+    constexpr const char* kTooLarge = "larger than 16 MiB";
+    if (const auto given = contents_.find(file.string()); given != contents_.end())
+      return given->second.size() > kLargestSource ? kTooLarge : "";
+    std::error_code error;
+    if (fs::file_size(file, error) > kLargestSource)
+      return error ? "cannot be read" : kTooLarge;
+    return std::ifstream(file) ? "" : "cannot be read";
   }
 
   Translation inferred(const fs::path& file) {
@@ -428,6 +515,7 @@ private:
   }
 
   const Options& options_;
+  const std::function<bool(const ParseRequest&)>& take_known_;
   Toolchain tools_;
   Project project_;
   std::map<fs::path, Database> databases_;
@@ -435,6 +523,7 @@ private:
   std::map<fs::path, std::string> standards_;
   std::map<fs::path, std::vector<fs::path>> includes_; // of a folder's sources
   std::set<fs::path> added_;
+  std::map<std::string, std::string> contents_; // by absolute path: what replaces the disk's
   std::set<std::string> dropped_, unreadable_;
   std::size_t inferred_ = 0, excluded_ = 0;
   bool has_cuda_ = false;
@@ -552,8 +641,8 @@ std::vector<fs::path> infer_includes(const fs::path& file, const fs::path& proje
   return out;
 }
 
-Project plan(const Options& options) {
-  return Planner(options).run();
+Project plan(const Options& options, const std::function<bool(const ParseRequest&)>& take_known) {
+  return Planner(options, take_known).run();
 }
 
 } // namespace reprobe::scan

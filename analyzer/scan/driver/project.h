@@ -4,7 +4,9 @@
 #include "analyzer/scan/driver/commands.h"
 #include "analyzer/scan/facts/extract.h"
 #include "analyzer/scan/scan.h"
+#include "analyzer/scan/selection/selection.h"
 
+#include <functional>
 #include <optional>
 
 namespace reprobe::scan {
@@ -14,10 +16,14 @@ struct Project {
   std::vector<ParseRequest> requests;
   std::vector<TranslationUnit> failed; // named by the user or the database, but cannot be read
   std::vector<std::string> remarks;
+  std::optional<Selection> selection; // what changed, where the options ask for it
+  bool whole = true;                  // false: some source is neither among the requests nor known
 };
 
 /// Throws reprobe::Error for unknown paths, folders without sources and unreadable databases.
-Project plan(const Options&);
+/// Where a part of a project is scanned, each request that the rest would take is offered to `take_known`,
+/// until one is refused.
+Project plan(const Options&, const std::function<bool(const ParseRequest&)>& take_known = {});
 
 /// Sources below a folder, without build folders, other people's code and what git ignores.
 struct Sources {

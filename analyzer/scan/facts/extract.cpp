@@ -248,8 +248,10 @@ private:
 
 class Consumer : public ASTConsumer {
 public:
-  Consumer(CompilerInstance& compiler, const ParseRequest& request, Parse& parse, TranslationUnit& unit)
-      : compiler_(compiler), request_(request), parse_(parse), unit_(unit) {}
+  /// Without a compiler the translation unit is complete: nothing is left to instantiate.
+  Consumer(CompilerInstance* compiler, Preprocessor& preprocessor, const ParseRequest& request, Parse& parse,
+           TranslationUnit& unit)
+      : compiler_(compiler), preprocessor_(preprocessor), request_(request), parse_(parse), unit_(unit) {}
 
   void Initialize(ASTContext& context) override { map_.emplace(context, request_, unit_); }
 
@@ -263,6 +265,7 @@ public:
     instantiate_user_templates();
     describe_unit(context);
     parse_.suppressions.add_to(unit_, *map_);
+    map_->add_user_files();
     Collector collector(*map_);
     // Of a precompiled header nothing is the user's, so it need not be loaded for this.
     for (Decl* declaration : context.getTranslationUnitDecl()->noload_decls())
@@ -291,7 +294,9 @@ private:
 
   // A translation unit prefix ends before clang instantiates what is pending.
   void instantiate_user_templates() {
-    Sema& sema = compiler_.getSema();
+    if (!compiler_)
+      return;
+    Sema& sema = compiler_->getSema();
     const auto is_users = [&](const FunctionDecl* function) {
       const FunctionDecl* pattern = function->getTemplateInstantiationPattern();
       return pattern && map_->is_user(pattern);
@@ -325,19 +330,17 @@ private:
   }
 
   std::optional<unsigned> macro_number(StringRef name) {
-    Preprocessor& preprocessor = compiler_.getPreprocessor();
-    const MacroInfo* macro = preprocessor.getMacroInfo(preprocessor.getIdentifierInfo(name));
+    const MacroInfo* macro = preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo(name));
     if (!macro || macro->getNumTokens() != 1 || !macro->getReplacementToken(0).is(tok::numeric_constant))
       return {};
     unsigned number = 0;
-    if (StringRef(preprocessor.getSpelling(macro->getReplacementToken(0))).getAsInteger(10, number))
+    if (StringRef(preprocessor_.getSpelling(macro->getReplacementToken(0))).getAsInteger(10, number))
       return {};
     return number;
   }
 
   std::string libtorch_version(const SourceManager& sources) {
-    Preprocessor& preprocessor = compiler_.getPreprocessor();
-    if (preprocessor.getMacroInfo(preprocessor.getIdentifierInfo("REPROBE_LIBTORCH_DECLARATIONS")))
+    if (preprocessor_.getMacroInfo(preprocessor_.getIdentifierInfo("REPROBE_LIBTORCH_DECLARATIONS")))
       return "declarations";
     const auto major = macro_number("TORCH_VERSION_MAJOR"), minor = macro_number("TORCH_VERSION_MINOR"),
                patch = macro_number("TORCH_VERSION_PATCH");
@@ -447,7 +450,8 @@ private:
     lowering.lower(globals);
   }
 
-  CompilerInstance& compiler_;
+  CompilerInstance* compiler_;
+  Preprocessor& preprocessor_;
   const ParseRequest& request_;
   Parse& parse_;
   TranslationUnit& unit_;
@@ -473,7 +477,7 @@ protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& compiler, StringRef) override {
     compiler.getPreprocessor().addPPCallbacks(std::make_unique<Includes>(parse_));
     compiler.getPreprocessor().addCommentHandler(&parse_.suppressions);
-    return std::make_unique<Consumer>(compiler, request_, parse_, unit_);
+    return std::make_unique<Consumer>(&compiler, compiler.getPreprocessor(), request_, parse_, unit_);
   }
 
 private:
@@ -617,6 +621,14 @@ void set_parse_options(CompilerInstance& compiler) {
   compiler.getDiagnostics().setErrorLimit(0);
   compiler.getDiagnostics().setIgnoreAllWarnings(true);
   compiler.getDiagnostics().setWarningsAsErrors(false);
+}
+
+void add_facts(ASTContext& context, Preprocessor& preprocessor, const ParseRequest& request,
+               TranslationUnit& unit) {
+  Parse parse;
+  Consumer consumer(nullptr, preprocessor, request, parse, unit);
+  consumer.Initialize(context);
+  consumer.HandleTranslationUnit(context);
 }
 
 Extraction extract_observed(const ParseRequest& request) {

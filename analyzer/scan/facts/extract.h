@@ -11,6 +11,11 @@
 #include <string>
 #include <vector>
 
+namespace clang {
+class ASTContext;
+class Preprocessor;
+} // namespace clang
+
 namespace reprobe::scan {
 
 struct ParseRequest {
@@ -39,5 +44,8 @@ struct Extraction {
 /// Never throws for what the source contains: `status` tells. Throws reprobe::Error for an unusable request.
 Extraction extract_observed(const ParseRequest&);
 TranslationUnit extract(const ParseRequest&);
+
+/// The facts of a translation unit that someone else has parsed as a whole.
+void add_facts(clang::ASTContext&, clang::Preprocessor&, const ParseRequest&, TranslationUnit&);
 
 } // namespace reprobe::scan

@@ -56,6 +56,9 @@ struct Value {
   std::uint32_t event = 0;
   std::vector<Value> operands;
   std::string source; // as written, shortened to 120 characters
+  // Where a constant, enumerator or variable is written, if not in a macro's body: `length` bytes from `at`. 0: not known
+  Position at;
+  std::uint32_t length = 0;
 };
 
 /// One thing that happens, in evaluation order within its block.
@@ -144,7 +147,8 @@ struct Pragma {
 
 struct SourceFile {
   std::string path; // relative to the scan's root where it lies below it, else absolute
-  bool user = true; // false for system headers and third-party folders
+  bool user = true;   // false for system headers and third-party folders
+  std::string digest; // of the user's files as they were parsed: xxHash3, 16 hexadecimal digits
 };
 
 /// A word in a comment that starts with NOLINT, with the rest of its line: "NOLINT(missing-seed): seeded by Python".

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <set>
 #include <type_traits>
@@ -189,6 +190,12 @@ void check_indices(const TranslationUnit& unit) {
         check_position(pragma.statement.end, "/pragmas");
   for (const SuppressionComment& comment : unit.suppressions)
     check_position(comment.where, "/suppressions");
+  const std::function<void(const Value&, const std::string&)> check_value = [&](const Value& value,
+                                                                                const std::string& path) {
+    check_position(value.at, path);
+    for (const Value& operand : value.operands)
+      check_value(operand, path);
+  };
   for (std::size_t f = 0; f < unit.functions.size(); ++f) {
     const Function& function = unit.functions[f];
     const std::string path = "/functions/" + std::to_string(f);
@@ -196,6 +203,14 @@ void check_indices(const TranslationUnit& unit) {
     for (const Event& event : function.events)
       check_position(event.range.begin, path), check_position(event.range.end, path),
           check_position(event.name, path);
+    for (const Event& event : function.events) {
+      if (event.receiver)
+        check_value(*event.receiver, path);
+      for (const Value& argument : event.arguments)
+        check_value(argument, path);
+      for (const Value& part : event.configuration)
+        check_value(part, path);
+    }
     const std::size_t blocks = function.blocks.size();
     if (blocks && (function.entry >= blocks || function.exit >= blocks))
       throw Malformed{path, "no such entry or exit block"};
@@ -209,6 +224,8 @@ void check_indices(const TranslationUnit& unit) {
       for (const Edge& edge : block.successors)
         if (edge.block >= blocks)
           throw Malformed{path, "no such block"};
+        else if (edge.condition)
+          check_value(*edge.condition, path);
     }
   }
 }

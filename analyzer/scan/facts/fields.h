@@ -10,7 +10,7 @@ namespace reprobe::scan {
 template <class Visitor>
 void fields(Visitor& v, Value& x) {
   v("k", x.kind), v("t", x.text), v("id", x.id), v("ty", x.type), v("i", x.integer), v("f", x.floating);
-  v("e", x.event), v("o", x.operands), v("s", x.source);
+  v("e", x.event), v("o", x.operands), v("s", x.source), v("at", x.at), v("len", x.length);
 }
 
 template <class Visitor>
@@ -57,7 +57,7 @@ void fields(Visitor& v, SuppressionComment& x) {
 
 template <class Visitor>
 void fields(Visitor& v, SourceFile& x) {
-  v("p", x.path), v("user", x.user);
+  v("p", x.path), v("user", x.user), v("digest", x.digest);
 }
 
 template <class Visitor>

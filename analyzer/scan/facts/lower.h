@@ -61,7 +61,7 @@ private:
   Value compound(std::string spelling, const clang::Expr*, llvm::ArrayRef<const clang::Expr*>, int depth);
   Value call_value(const clang::Expr*, int depth);
   bool constant(const clang::Expr*, Value&);
-  Value with_source(Value, const clang::Expr*) const;
+  Value with_source(Value, const clang::Expr*);
 
   SourceMap& map_;
   Function& out_;

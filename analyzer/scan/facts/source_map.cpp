@@ -4,7 +4,9 @@
 #include <clang/Index/USRGeneration.h>
 #include <clang/Lex/Lexer.h>
 
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Support/xxhash.h>
 
 namespace reprobe::scan {
 namespace fs = std::filesystem;
@@ -56,6 +58,10 @@ std::string shorten(std::string text, std::size_t longest) {
   return out;
 }
 
+std::string digest_of(StringRef text) {
+  return llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16);
+}
+
 PrintingPolicy make_policy(const ASTContext& context) {
   PrintingPolicy policy(context.getLangOpts());
   policy.SuppressTagKeyword = true;
@@ -92,11 +98,9 @@ bool SourceMap::path_is_user(const fs::path& path) const {
   return false;
 }
 
-const SourceMap::File& SourceMap::file_of(FileID id) {
-  if (auto found = files_.find(id); found != files_.end())
-    return found->second;
-  std::string name;
-  bool user = false;
+SourceFile SourceMap::describe(FileID id) {
+  SourceFile file;
+  file.user = false;
   if (OptionalFileEntryRef entry = sources.getFileEntryRefForID(id)) {
     fs::path path = fs::path(entry->getName().str());
     if (path.is_relative())
@@ -104,19 +108,36 @@ const SourceMap::File& SourceMap::file_of(FileID id) {
     path = path.lexically_normal();
     const bool main = id == sources.getMainFileID();
     // A header that includes itself or is scanned as the main file stays the user's.
-    user = main || (!SrcMgr::isSystem(sources.getFileCharacteristic(sources.getLocForStartOfFile(id))) &&
-                    path_is_user(path));
-    name = lies_below(path, request_.root) ? path.lexically_relative(request_.root).generic_string()
-                                           : path.generic_string();
+    file.user = main || (!SrcMgr::isSystem(sources.getFileCharacteristic(sources.getLocForStartOfFile(id))) &&
+                         path_is_user(path));
+    file.path = lies_below(path, request_.root) ? path.lexically_relative(request_.root).generic_string()
+                                                : path.generic_string();
   } else if (sources.isWrittenInBuiltinFile(sources.getLocForStartOfFile(id))) {
-    name = "<built-in>";
+    file.path = "<built-in>";
   } else {
-    name = "<generated>";
+    file.path = "<generated>";
   }
-  auto [place, fresh] = paths_.try_emplace(name, static_cast<std::uint32_t>(unit_.files.size()));
-  if (fresh)
-    unit_.files.push_back({name, user});
+  return file;
+}
+
+const SourceMap::File& SourceMap::file_of(FileID id) {
+  if (auto found = files_.find(id); found != files_.end())
+    return found->second;
+  SourceFile file = describe(id);
+  const bool user = file.user;
+  auto [place, fresh] = paths_.try_emplace(file.path, static_cast<std::uint32_t>(unit_.files.size()));
+  if (fresh) {
+    if (user)
+      file.digest = digest_of(sources.getBufferOrFake(id).getBuffer());
+    unit_.files.push_back(std::move(file));
+  }
   return files_.insert({id, File{place->second, user}}).first->second;
+}
+
+void SourceMap::add_user_files() {
+  for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file)
+    if (const FileID id = sources.translateFile(file->first); id.isValid() && describe(id).user)
+      file_of(id);
 }
 
 Position SourceMap::position(SourceLocation where) {
@@ -155,6 +176,18 @@ Range SourceMap::range(SourceRange where) {
   if (end.isInvalid() || out.end.file != out.begin.file || out.end.offset < out.begin.offset)
     out.end = out.begin;
   return out;
+}
+
+std::optional<Range> SourceMap::written_range(SourceRange where) {
+  if (where.isInvalid())
+    return std::nullopt;
+  const CharSourceRange written =
+      Lexer::makeFileCharRange(CharSourceRange::getTokenRange(where), sources, context.getLangOpts());
+  if (written.isInvalid())
+    return std::nullopt;
+  const Range out{position(written.getBegin()), position(written.getEnd())};
+  return out.begin.file == out.end.file && out.begin.offset < out.end.offset ? std::optional(out)
+                                                                             : std::nullopt;
 }
 
 StringRef SourceMap::raw_text(SourceRange where) const {

@@ -12,6 +12,7 @@
 
 #include <llvm/ADT/DenseMap.h>
 
+#include <optional>
 #include <unordered_map>
 
 namespace reprobe::scan {
@@ -23,12 +24,16 @@ public:
   /// Macro bodies stand where the macro is expanded; macro arguments where they are written.
   Position position(clang::SourceLocation);
   Range range(clang::SourceRange);
+  /// What stands in a file as it is used: not in a macro's body, though it may be a macro's argument.
+  std::optional<Range> written_range(clang::SourceRange);
   llvm::StringRef raw_text(clang::SourceRange) const;
   std::string source_text(clang::SourceRange, std::size_t longest = 120) const;
   std::string outermost_macro(clang::SourceLocation) const;
 
   bool is_user(clang::SourceLocation);
   bool is_user(const clang::Decl*);
+  /// Lists all of the user's files that were read, also those that no fact stands in.
+  void add_user_files();
   /// Some declaration of it stands in the user's own files.
   bool is_declared_by_user(const clang::NamedDecl*);
 
@@ -49,6 +54,7 @@ private:
     bool user;
   };
   const File& file_of(clang::FileID);
+  SourceFile describe(clang::FileID);
   bool path_is_user(const std::filesystem::path&) const;
   std::string declaration_context(const clang::DeclContext*);
   std::string print(const clang::TemplateArgument&) const;

@@ -76,8 +76,14 @@ const Expr* plain(const Expr* expression) {
   return nullptr;
 }
 
-Value Lowering::with_source(Value value, const Expr* expression) const {
+Value Lowering::with_source(Value value, const Expr* expression) {
   value.source = map_.source_text(expression->getSourceRange());
+  const bool replaceable = value.kind == Value::Kind::boolean || value.kind == Value::Kind::integer ||
+                           value.kind == Value::Kind::enumerator || value.kind == Value::Kind::variable;
+  if (const auto written = replaceable ? map_.written_range(expression->getSourceRange()) : std::nullopt) {
+    value.at = written->begin;
+    value.length = written->end.offset - written->begin.offset;
+  }
   return value;
 }
 

@@ -33,6 +33,8 @@ struct Draft {
   std::vector<std::pair<Site, std::string>> notes;
   bool by_name = false; // rests on an unresolved name
   std::optional<report::SourceRange> place; // of what is no code: a line of a build file
+  std::vector<std::pair<const Value*, std::string>>
+      replace; // what is written, and what mends the finding in its place
 };
 
 class Findings {

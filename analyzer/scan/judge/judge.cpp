@@ -14,6 +14,8 @@
 namespace reprobe::scan {
 namespace {
 
+constexpr const char* kNeedsWholeProject = "needs the whole project, of which only a part was examined";
+
 using Judge = void (*)(const Context&, Findings&);
 const std::map<std::string, Judge, std::less<>> kJudges = {{"seeding", judge_seeding},
                                                            {"knobs", judge_knobs},
@@ -154,6 +156,41 @@ bool Findings::is_known_deterministic(const Draft& draft) const {
   });
 }
 
+namespace {
+
+// The name alone: a qualifier before it stays.
+report::Replacement replacement_of(const TranslationUnit& unit, const Value& value,
+                                   const std::string& after) {
+  report::Replacement out;
+  const std::string name = value.kind == Value::Kind::enumerator ? last_part(value.text) : value.source;
+  const auto skipped = static_cast<std::uint32_t>(
+      value.length > name.size() && value.source.ends_with(name) ? value.length - name.size() : 0);
+  out.source = {file_of(unit, value.at), value.at.line, value.at.column + skipped, value.at.line,
+                value.at.column + value.length};
+  out.offset = value.at.offset + skipped;
+  out.length = value.length - skipped;
+  out.before = name;
+  out.after = after;
+  out.digest = unit.files[value.at.file].digest;
+  return out;
+}
+
+// All or nothing: half a fix is none.
+std::vector<report::Replacement> replacements_of(const TranslationUnit& unit, const Draft& draft) {
+  std::vector<report::Replacement> out;
+  for (const auto& [value, after] : draft.replace) {
+    if (value->length == 0 || value->at.file >= unit.files.size() ||
+        unit.files[value->at.file].digest.empty())
+      return {};
+    out.push_back(replacement_of(unit, *value, after));
+    if (out.back().length != out.back().before.size())
+      return {}; // written over several lines, or under another name
+  }
+  return out;
+}
+
+} // namespace
+
 void Findings::add(Draft draft) {
   report::Finding finding;
   finding.source = draft.place ? *draft.place : source_of(draft.site);
@@ -179,13 +216,15 @@ void Findings::add(Draft draft) {
   finding.kernels = std::move(draft.kernels);
   finding.devices = std::move(draft.devices);
   finding.tags = draft.tags.empty() ? rule_.tags : std::move(draft.tags);
+  finding.replacements = replacements_of(unit, draft);
   for (auto& [site, message] : draft.notes)
     finding.notes.push_back({source_of(site), std::move(message)});
   findings_.push_back(std::move(finding));
 }
 
 report::Findings judge(const std::vector<TranslationUnit>& units, const rules::Registry& registry,
-                       const Options& options, const std::vector<BuildFlag>& build_flags) {
+                       const Options& options, const std::vector<BuildFlag>& build_flags,
+                       bool whole_project) {
   report::Findings out;
   out.stage = options.stage;
   const Codebase project(units);
@@ -198,11 +237,18 @@ report::Findings judge(const std::vector<TranslationUnit>& units, const rules::R
   const Context context{project, registry, effects, evidence, execution, reached, build_flags};
   // Comments are unused only if the rules that they name, shown or not, find nothing.
   const rules::Rule* unused = registry.find("unused-suppression");
-  if (unused && !is_wanted(*unused, options))
+  const bool wants_unused = unused && is_wanted(*unused, options);
+  if (wants_unused && !whole_project)
+    out.not_judged.push_back({unused->id, kNeedsWholeProject}); // what they suppress may lie elsewhere
+  if (!wants_unused || !whole_project)
     unused = nullptr;
   for (const rules::Rule& rule : registry.rules()) {
     if (rule.family == "suppressions" || (!unused && !is_wanted(rule, options)))
       continue;
+    if (rule.scope == rules::Scope::project && !whole_project) {
+      out.not_judged.push_back({rule.id, kNeedsWholeProject});
+      continue;
+    }
     const auto judge_family = kJudges.find(rule.family);
     if (judge_family == kJudges.end())
       throw Error("no such family", "rules/checks/" + rule.id + ".yaml", rule.family,

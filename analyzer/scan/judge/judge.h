@@ -10,9 +10,9 @@
 
 namespace reprobe::scan {
 
-/// Fills `stage` and `findings` only. Rules are those of `Options::rules`, severities those of
-/// `Options::stage`.
+/// Fills `stage`, `findings` and `not_judged` only. Rules are those of `Options::rules`, severities those of
+/// `Options::stage`. Without the whole project, rules that need it are listed as not judged.
 report::Findings judge(const std::vector<TranslationUnit>&, const rules::Registry&, const Options&,
-                       const std::vector<BuildFlag>& build_flags = {});
+                       const std::vector<BuildFlag>& build_flags = {}, bool whole_project = true);
 
 } // namespace reprobe::scan

@@ -19,6 +19,7 @@
 //   called        see knob_calls.cpp
 //   environment-needed, environment-value   see environment.cpp
 //   varying-shapes                          see shapes.cpp
+// replace         `together` and `on`: what to write for a literal `true` that switches the knob on
 // message         {name}, {other} and {what} stand for the switches' names and what the table says of them
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/judge/knob_writes.h"
@@ -36,6 +37,17 @@ std::string what_of(const KnobWrite& write) {
   return write.effect->row->value("what", "");
 }
 
+// replace: what to write for a literal `true` that switches the knob on.
+void add_replacement(const KnobCheck& check, const Site& site, const std::string& knob, Draft& draft) {
+  const auto replacement = check.options.find("replace");
+  if (replacement == check.options.end())
+    return;
+  for (const Effect& effect : check.context.effects.of(site.event))
+    if (effect.name == knob && effect.argument &&
+        (effect.argument->source == "true" || effect.argument->source == "1"))
+      draft.replace.emplace_back(effect.argument, replacement->get<std::string>());
+}
+
 void judge_together(const KnobCheck& check) {
   const std::string knob = check.options.at("knob");
   const auto look = [&](const World& world) {
@@ -49,6 +61,7 @@ void judge_together(const KnobCheck& check) {
       Draft draft = check.draft_at(on->writer, message_of(check.options, {shown_name(*on->writer.event),
                                                                           shown_name(*with.event), ""}));
       draft.notes.emplace_back(with, "deterministic behaviour is asked for here");
+      add_replacement(check, on->writer, knob, draft);
       check.findings.add(std::move(draft));
       return;
     }
@@ -106,6 +119,7 @@ void judge_on(const KnobCheck& check) {
           write.site, message_of(check.options, {shown_name(*write.site.event), "", what_of(write)}));
       if (write.effect->row->contains("catalog"))
         draft.tags = {write.effect->row->at("catalog").get<std::string>()};
+      add_replacement(check, write.site, knob, draft);
       check.findings.add(std::move(draft));
     }
 }

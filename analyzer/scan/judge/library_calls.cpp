@@ -261,7 +261,8 @@ bool applies(const Context& context, const Site& site, const json& row) {
          std::none_of(unless.begin(), unless.end(), [&](const json& c) { return holds(context, site, c); });
 }
 
-void add(const Site& site, const json& row, const std::string& name, bool by_name, Findings& findings) {
+void add(const Site& site, const json& row, const std::string& name, bool by_name, Findings& findings,
+         const Value* written = nullptr) {
   Draft draft;
   draft.site = site;
   draft.message = fmt::format("{}: {}", name, row.at("what").get<std::string>());
@@ -270,6 +271,8 @@ void add(const Site& site, const json& row, const std::string& name, bool by_nam
   draft.tags = {row.at("catalog").get<std::string>()};
   draft.devices = {row.value("device", "cuda")};
   draft.by_name = by_name;
+  if (written && row.contains("replace"))
+    draft.replace.emplace_back(written, row["replace"].get<std::string>());
   findings.add(std::move(draft));
 }
 
@@ -307,7 +310,7 @@ void judge_event(const Context& context, const Site& site, const SymbolIndex& sy
     } else if (carries_values(*site.event)) {
       if (const Value* name = named_argument(*site.event, row.at("names"));
           name && applies(context, site, row))
-        add(site, row, last_part(name->text), false, findings);
+        add(site, row, last_part(name->text), false, findings, name);
     }
   }
 }

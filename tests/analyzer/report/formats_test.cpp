@@ -185,6 +185,22 @@ TEST(Sarif, LocatesResults) {
   EXPECT_EQ(rule["properties"]["precision"], "high");
 }
 
+TEST(Sarif, FixesReplaceCharactersNotBytes) {
+  Findings findings = ordinary();
+  Replacement replacement{findings.findings[0].source, 40, 4, "true", "false", ""};
+  replacement.source.text = "/* ü */ f(true);";
+  replacement.source.column = 12, replacement.source.end_line = replacement.source.line;
+  replacement.source.end_column = 16;
+  findings.findings[0].replacements = {replacement};
+  const json fix = sarif_run(findings)["results"][0]["fixes"][0];
+  const json change = fix["artifactChanges"][0];
+  EXPECT_EQ(change["artifactLocation"]["uri"], "src/train.cpp");
+  EXPECT_EQ(change["replacements"][0]["deletedRegion"]["startColumn"], 11);
+  EXPECT_EQ(change["replacements"][0]["deletedRegion"]["endColumn"], 15);
+  EXPECT_EQ(change["replacements"][0]["insertedContent"]["text"], "false");
+  EXPECT_FALSE(sarif_run(findings)["results"][1].contains("fixes"));
+}
+
 TEST(Sarif, AbsoluteFilesHaveNoBase) {
   Findings findings = ordinary();
   findings.findings[0].source.file = "/usr/include/x.h";

@@ -122,6 +122,42 @@ TEST(Extract, OnlyTheUsersOwnFunctions) {
   EXPECT_EQ(unit.files.at(unit.functions[0].range.begin.file).path, "own.h");
 }
 
+TEST(Extract, EveryFileOfTheUsersIsListedWithItsDigest) {
+  Snippet snippet;
+  snippet.files["macros.h"] = "#define SEED 42\n"; // nothing in it has a place of its own
+  snippet.files["system/lib.h"] = "int foreign();\n";
+  snippet.files["third_party/other.h"] = "int other();\n";
+  snippet.arguments.push_back("-I/code");
+  const TranslationUnit unit = snippet.parse(
+      "#include \"macros.h\"\n#include <lib.h>\n#include \"third_party/other.h\"\nint seed = SEED;\n");
+  std::map<std::string, std::string> digests;
+  for (const SourceFile& file : unit.files)
+    if (file.user)
+      digests[file.path] = file.digest;
+  ASSERT_EQ(digests.size(), 2u);
+  EXPECT_EQ(digests.at("macros.h").size(), 16u);
+  snippet.files["macros.h"] = "#define SEED 43\n";
+  for (const SourceFile& file : snippet.parse("#include \"macros.h\"\n").files)
+    if (file.path == "macros.h")
+      EXPECT_NE(file.digest, digests.at("macros.h"));
+}
+
+TEST(Extract, ConstantsSayWhereTheyAreWritten) {
+  const std::string code = "enum mode { FAST, SLOW };\nvoid f(bool, mode);\n#define IN_BODY FAST\n"
+                           "#define CALL(x) do { x; } while (0)\nvoid plain() { f(true, ::FAST); }\n"
+                           "void argument() { CALL(f( true , SLOW)); }\nvoid body() { f(true, IN_BODY); }\n";
+  const TranslationUnit unit = parse(code);
+  const auto written = [&](const std::string& name, std::size_t index) {
+    const Value& value = event(function(unit, name), Event::Kind::call, "f").arguments.at(index);
+    return code.substr(value.at.offset, value.length);
+  };
+  EXPECT_EQ(written("plain", 0), "true");
+  EXPECT_EQ(written("plain", 1), "::FAST");
+  EXPECT_EQ(written("argument", 0), "true");
+  EXPECT_EQ(written("argument", 1), "SLOW");
+  EXPECT_EQ(written("body", 1), ""); // the macro's other uses would change as well
+}
+
 TEST(Extract, ConstantsOfConstexprFunctionsInHeaders) {
   Snippet snippet;
   snippet.files["system/lib.h"] =

@@ -15,12 +15,12 @@ TranslationUnit full_unit() {
   unit.missing_headers = {"x.h"}, unit.errors = 3, unit.flags = {"-ffast-math"},
   unit.libtorch_version = "2.11.0";
   unit.cuda_version = "13.0", unit.inferred_flags = true, unit.includes = {"torch/torch.h"};
-  unit.files = {{"a.cpp", true}, {"/usr/x.h", false}};
+  unit.files = {{"a.cpp", true, "0123456789abcdef"}, {"/usr/x.h", false, ""}};
   unit.pragmas = {{{1, 2, 3, 4}, "omp parallel", {{1, 3, 1, 9}, {1, 4, 2, 20}}}};
   Value value;
   value.kind = Value::Kind::compound, value.text = "+", value.id = "u", value.type = "int",
   value.integer = -7;
-  value.floating = 0.1, value.event = 2, value.source = "a+b", value.operands.resize(2);
+  value.floating = 0.1, value.event = 2, value.source = "a+b", value.at = {1, 2, 3, 4}, value.length = 3, value.operands.resize(2);
   value.operands[1].integer = std::numeric_limits<std::int64_t>::min();
   Event event;
   event.kind = Event::Kind::access, event.range = {{1, 2, 3, 4}, {1, 2, 9, 10}}, event.name = {0, 5, 6, 7};
