@@ -140,6 +140,8 @@ TEST_P(RuleTest, FindingsAreThoseExpected) {
   if (expected.uses_cuda)
     options.cuda_root = REPROBE_TEST_CUDA_ROOT;
   options.jobs = 1;
+  options.cache = true; // the cases share LibTorch's header
+  options.cache_folder = REPROBE_TEST_CACHE;
   const report::Findings findings = scan(options, rules::Registry::builtin());
 
   const fs::path base = fs::is_directory(test.path) ? test.path : test.path.parent_path();
