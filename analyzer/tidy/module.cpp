@@ -49,7 +49,7 @@ report::Findings judge_unit(ASTContext& context, Preprocessor& preprocessor, con
   scan::add_facts(context, preprocessor, request, units[0]);
   scan::Options options;
   options.stage = stage;
-  return scan::judge(units, rules::Registry::builtin(), options, /*whole_project=*/false);
+  return scan::judge(units, rules::Registry::builtin(), options, /*build_flags=*/{}, /*whole_project=*/false);
 }
 
 thread_local Judged last;

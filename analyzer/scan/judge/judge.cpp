@@ -211,12 +211,12 @@ void Findings::add(Draft draft) {
     // What varies inside an operator of the project's own is measured as that operator.
     if (finding.operators.empty())
       finding.operators = registrations_.operators_run_by(draft.site.in.function);
+    finding.replacements = replacements_of(*unit, draft);
   }
   finding.direction = std::move(draft.direction);
   finding.kernels = std::move(draft.kernels);
   finding.devices = std::move(draft.devices);
   finding.tags = draft.tags.empty() ? rule_.tags : std::move(draft.tags);
-  finding.replacements = replacements_of(unit, draft);
   for (auto& [site, message] : draft.notes)
     finding.notes.push_back({source_of(site), std::move(message)});
   findings_.push_back(std::move(finding));

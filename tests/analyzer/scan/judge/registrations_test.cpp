@@ -50,7 +50,7 @@ Event call(const std::string& callee, const std::string& usr, std::vector<Value>
 TranslationUnit example(const std::string& registering, const std::string& schema) {
   TranslationUnit unit;
   unit.main_file = "pool.cpp";
-  unit.files = {{"pool.cpp", true}};
+  unit.files = {{"pool.cpp", true, ""}};
   unit.functions = {function("reg", registering, 1), function("cpu", "pool_cpu", 2), function("help", "helper", 3),
                     function("lambda", "pool_cpu::<lambda>", 4), function("other", "other", 5)};
   unit.functions[0].events = {call("torch::Library::impl", "", {text(schema), reference_to("cpu")})};
