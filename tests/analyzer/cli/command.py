@@ -26,6 +26,7 @@ class Folder(unittest.TestCase):
         self.home = self.folder / "home"
         self.home.mkdir()
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        self.environment.pop("REPROBE_CACHE_DIR", None)
         self.environment.update(HOME=str(self.home), XDG_CACHE_HOME=str(self.home / "cache"), GIT_CONFIG_NOSYSTEM="1",
                                 GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@example.org", GIT_COMMITTER_NAME="a",
                                 GIT_COMMITTER_EMAIL="a@example.org")
