@@ -7,5 +7,6 @@ preset=release
 case "${1:-}" in release | debug | asan) preset=$1 && shift ;; esac
 
 "$root/tests/setup.sh" "$preset"
+export REPROBE_CACHE_DIR="$root/build/$preset/test-cache" # not the user's
 # Tests that time threads against each other share few cores: two at a time, whatever the machine has.
 exec ctest --test-dir "$root/build/$preset" --output-on-failure --timeout 900 -j "${REPROBE_TEST_JOBS:-2}" "$@"

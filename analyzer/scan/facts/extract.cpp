@@ -362,7 +362,7 @@ private:
     const std::string& header = request_.precompiled_header;
     if (request_.precompiled.empty() || !StringRef(header).starts_with("ATen/"))
       return {};
-    const OptionalFileEntryRef file = compiler_.getPreprocessor().getHeaderSearchInfo().LookupFile(
+    const OptionalFileEntryRef file = preprocessor_.getHeaderSearchInfo().LookupFile(
         header, SourceLocation(), /*isAngled=*/true, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr, nullptr,
         nullptr);
     return file ? file->getName().drop_back(header.size() + 1).str() : std::string();

@@ -1,4 +1,5 @@
 // Several GPUs: which of them, and in which order the data come.
+#include <torch/nn/parallel/data_parallel.h>
 #include <torch/torch.h>
 
 torch::Tensor forward(std::shared_ptr<torch::nn::LinearImpl> net, torch::Tensor x) {

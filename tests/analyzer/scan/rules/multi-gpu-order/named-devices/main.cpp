@@ -1,4 +1,5 @@
 // Right: the devices are named.
+#include <torch/nn/parallel/data_parallel.h>
 #include <torch/torch.h>
 
 int main() {
