@@ -645,7 +645,10 @@ Extraction extract_observed(const ParseRequest& request) {
   }
   std::set<std::string> special_files;
   const Parse parse = parse_once(request, {}, out.unit, out.seen, special_files);
-  if (out.precompiled_used && (!parse.finished || parse.foreign_errors)) {
+  // Where a header is missing, others that need it do not compile either way.
+  const bool missing = std::any_of(parse.includes.begin(), parse.includes.end(),
+                                   [](const Include& include) { return !include.found; });
+  if (out.precompiled_used && (!parse.finished || (parse.foreign_errors && !missing))) {
     ParseRequest plain = request;
     plain.precompiled.clear();
     return extract_observed(plain);

@@ -128,6 +128,16 @@ TEST_F(PrecompiledTest, ADamagedOneIsNotUsed) {
   EXPECT_EQ(to_json(extraction.unit), to_json(extract(request())));
 }
 
+TEST_F(PrecompiledTest, IsKeptWhereOtherHeadersAreMissing) {
+  folder.write("sdk/distributed.h", "#pragma once\n#include <mpi.h>\nstruct Group { MPI_Comm communicator; };\n");
+  folder.write("project/main.cpp", "#include <torch/torch.h>\n#include <distributed.h>\nscalar run() { return 1; }\n");
+  ASSERT_TRUE(make(request()));
+  const Extraction extraction = parse_with(request());
+  EXPECT_TRUE(extraction.precompiled_used);
+  EXPECT_EQ(extraction.unit.missing_headers, std::vector<std::string>{"mpi.h"});
+  EXPECT_EQ(to_json(extraction.unit), to_json(extract(request())));
+}
+
 TEST_F(PrecompiledTest, WhatTheSourceSaysBeforeCounts) {
   const auto header_of = [&](const std::string& text) {
     folder.write("project/main.cpp", text);
