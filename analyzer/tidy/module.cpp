@@ -12,7 +12,6 @@
 #include <clang-tidy/ClangTidy.h>
 #include <clang-tidy/ClangTidyCheck.h>
 #include <clang-tidy/ClangTidyModule.h>
-#include <clang-tidy/ClangTidyModuleRegistry.h>
 #include <clang/ASTMatchers/ASTMatchFinder.h>
 #include <clang/Lex/Preprocessor.h>
 
@@ -66,7 +65,7 @@ public:
   Check(llvm::StringRef name, ClangTidyContext* context, std::string rule)
       : ClangTidyCheck(name, context), rule_(std::move(rule)), stage_(Options.get("Stage", "paper").str()) {}
 
-  void storeOptions(tidy::ClangTidyOptions::OptionMap& options) override {
+  void storeOptions(clang::tidy::ClangTidyOptions::OptionMap& options) override {
     Options.store(options, "Stage", stage_);
   }
 
@@ -113,9 +112,9 @@ private:
   Preprocessor* preprocessor_ = nullptr;
 };
 
-class Module : public tidy::ClangTidyModule {
+class Module : public clang::tidy::ClangTidyModule {
 public:
-  void addCheckFactories(tidy::ClangTidyCheckFactories& factories) override {
+  void addCheckFactories(clang::tidy::ClangTidyCheckFactories& factories) override {
     for (const rules::Rule& rule : rules::Registry::builtin().rules())
       if (rule.scope == rules::Scope::file)
         factories.registerCheckFactory("reprobe-" + rule.id,
@@ -125,7 +124,7 @@ public:
   }
 };
 
-const tidy::ClangTidyModuleRegistry::Add<Module>
+const clang::tidy::ClangTidyModuleRegistry::Add<Module>
     kModule("reprobe-module", "What makes training irreproducible, as far as one file shows it.");
 
 } // namespace

@@ -137,9 +137,11 @@ TEST(Extract, EveryFileOfTheUsersIsListedWithItsDigest) {
   ASSERT_EQ(digests.size(), 2u);
   EXPECT_EQ(digests.at("macros.h").size(), 16u);
   snippet.files["macros.h"] = "#define SEED 43\n";
-  for (const SourceFile& file : snippet.parse("#include \"macros.h\"\n").files)
-    if (file.path == "macros.h")
+  for (const SourceFile& file : snippet.parse("#include \"macros.h\"\n").files) {
+    if (file.path == "macros.h") {
       EXPECT_NE(file.digest, digests.at("macros.h"));
+    }
+  }
 }
 
 TEST(Extract, ConstantsSayWhereTheyAreWritten) {
