@@ -87,7 +87,7 @@ class Fix(Folder):
 
     def test_flags(self):
         self.write("third_party/torch.h", TORCH)
-        source = self.write("flags.cpp", "#include \"third_party/torch.h\"\nint main() {\n  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);\n"
+        source = self.write("flags.cpp", "#include \"third_party/torch.h\"\nvoid prepare() {\n  at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);\n"
                             "  at::globalContext().setBenchmarkCuDNN(true);\n}\n")
         self.expect(self.scan("--fix", "flags.cpp"), 0, "mended 2 findings")
         self.assertIn("(true, /*warn_only=*/false);", source.read_text())

@@ -232,7 +232,7 @@ class Part(Folder):
         result = self.scan("--part-of-project", "a.cpp")
         self.expect(result, 1, "not judged, needs the whole project", "missing-seed")
         self.expect_places(result, "a.cpp:4")
-        self.expect(self.scan("--part-of-project", "--require-complete", "other.cpp"), 3)
+        self.expect(self.scan("--part-of-project", "--no-cache", "--require-complete", "other.cpp"), 3, "not judged")
 
     def test_the_rest_is_known_after_a_scan_of_all_of_it(self):
         self.write("CMakeLists.txt", "")
