@@ -6,7 +6,7 @@
 namespace reprobe::report {
 namespace {
 
-constexpr std::size_t kMostParts = 256; // of a pattern or a path
+constexpr std::size_t kMostParts = 2048; // of a pattern or a path: as many as the longest path can have
 
 std::vector<std::string> parts_of(std::string_view path) {
   std::vector<std::string> parts;
@@ -43,6 +43,8 @@ bool matches_path(std::string_view glob, std::string_view path) {
   std::vector<std::string> pattern = parts_of(glob);
   if (pattern.empty())
     return glob == "." || glob == "/"; // the folder itself: everything
+  if (pattern.size() == kMostParts)
+    return false; // what is left of it would match more than it says
   const std::size_t slash = glob.find('/');
   if (slash == glob.npos || slash == glob.size() - 1)
     pattern.insert(pattern.begin(), "**");

@@ -27,10 +27,10 @@ FUNCTIONS = """relu sigmoid tanh softmax log_softmax dropout nll_loss cross_entr
  max_pool2d max_pool3d avg_pool2d avg_pool3d adaptive_avg_pool2d adaptive_max_pool2d upsample_nearest2d upsample_bilinear2d
  grid_sampler embedding embedding_bag matmul mm bmm addmm baddbmm dot mv einsum tensordot cat stack concat hstack vstack sum mean std var prod
  max min argmax argmin cumsum cumprod norm abs exp log sqrt pow sin cos add sub mul div clamp where masked_fill masked_select
- index_add index_put index_select index_copy gather scatter scatter_add scatter_reduce take bincount histc nonzero isnan isinf all any
+ index index_add index_put index_select index_copy gather scatter scatter_add scatter_reduce take bincount histc nonzero isnan isinf all any
  eq ne lt le gt ge logical_and logical_or logical_not floor round sign flatten squeeze unsqueeze reshape transpose permute flip roll
  bernoulli multinomial normal poisson ctc_loss interpolate pad reflection_pad2d replication_pad2d constant_pad_nd repeat_interleave
- scaled_dot_product_attention linear gelu leaky_relu elu silu one_hot from_blob allclose equal cdist svd inverse outer cross triu tril
+ scaled_dot_product_attention linear gelu leaky_relu elu silu one_hot from_blob allclose equal cdist inverse outer cross triu tril
  maximum minimum zeros_like ones_like empty_like rand_like randn_like randint_like full_like linspace dstack lstm gru atan2 fmod""".split()
 FUNCTIONS = [name for name in FUNCTIONS if name != "from_blob" and not name.endswith("_like") and name != "linspace"]
 FACTORIES = """rand randn randint randperm zeros ones empty full eye arange linspace logspace tensor from_blob normal zeros_like

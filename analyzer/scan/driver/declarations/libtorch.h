@@ -138,6 +138,8 @@ std::ostream& operator<<(std::ostream&, const Tensor&);
 #define REPROBE_FUNCTION(NAME) template <class... A> Tensor NAME(A&&...); template <class... A> Tensor NAME(std::initializer_list<int64_t>, A&&...); \
   Tensor NAME(const Tensor&, const Tensor&, std::optional<Tensor>, int64_t = 1, int64_t = -100);
 @FUNCTIONS@
+#define REPROBE_FACTORY(NAME) template <class... A> at::Tensor NAME(A&&...); template <class... A> at::Tensor NAME(std::initializer_list<int64_t>, A&&...);
+@FACTORIES@
 template <class... A> std::tuple<Tensor, Tensor> sort(A&&...); template <class... A> std::tuple<Tensor, Tensor> topk(A&&...);
 template <class... A> std::vector<Tensor> meshgrid(A&&...); template <class... A> std::vector<Tensor> broadcast_tensors(A&&...);
 @TUPLE_FUNCTIONS@
@@ -172,7 +174,6 @@ namespace torch {
 using namespace at;
 using at::manual_seed;
 using Dtype = at::ScalarType;
-#define REPROBE_FACTORY(NAME) template <class... A> at::Tensor NAME(A&&...); template <class... A> at::Tensor NAME(std::initializer_list<int64_t>, A&&...);
 @FACTORIES@
 at::Tensor randint(int64_t, int64_t, std::initializer_list<int64_t>, at::TensorOptions = {});
 at::Tensor randint(int64_t, std::initializer_list<int64_t>, at::TensorOptions = {});

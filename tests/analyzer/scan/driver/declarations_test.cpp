@@ -80,12 +80,12 @@ std::string use_of(const std::string& symbol) {
   if (scope == "at::Tensor")
     return "t." + name + "(0);\n";
   if (scope == "at::Context")
-    return "at::globalContext()." + name + "(true" + (name == "setDeterministicAlgorithms" ? ", true" : "") + ");\n";
+    return "at::globalContext()." + name + "(any" + (name == "setDeterministicAlgorithms" ? ", any" : "") + ");\n";
   if (scope == "at::autocast" || scope == "torch::nn::functional")
     return symbol + "(t);\n";
   if (scope == "torch::nn")
     return "{ " + symbol + " module(1); }\n";
-  return scope == "at" && std::islower(name[0]) ? symbol + "(t, 0);\n" : "";
+  return scope == "at" && (std::islower(name[0]) || name[0] == '_') ? symbol + "(t, 0);\n" : "";
 }
 
 TEST(Declarations, WhatTheTablesNameIsDeclared) {
@@ -98,7 +98,7 @@ TEST(Declarations, WhatTheTablesNameIsDeclared) {
   for (const std::string& symbol : symbols)
     uses += use_of(symbol);
   const TranslationUnit unit =
-      parse_without("#include <torch/torch.h>\nvoid use(torch::Tensor t) {\n" + uses + "}\n", "c++");
+      parse_without("#include <torch/torch.h>\nstruct Any { operator bool() const; operator std::string() const; };\nvoid use(torch::Tensor t, Any any) {\n" + uses + "}\n", "c++");
   EXPECT_EQ(unit.status, "full") << unit.reason << "\n" << uses;
   const auto names = callees(unit);
   for (const char* name : {"at::cumsum", "at::Tensor::put_", "at::Context::setSDPUseMath", "at::_convolution",
