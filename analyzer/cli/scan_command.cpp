@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <memory>
+#include <set>
 
 namespace reprobe::cli {
 namespace {
@@ -33,9 +34,13 @@ void check_rule_globs(const std::vector<std::string>& globs) {
 
 void accept_baseline(const ScanArguments& arguments, ScanConfig& config, ScanBaseline& baseline,
                      report::Findings& findings) {
+  std::set<std::string> not_judged;
+  for (const report::NotJudged& entry : findings.not_judged)
+    not_judged.insert(entry.rule);
   baseline.accept(findings, [&](const std::string& id, const std::string& file) {
     const rules::Rule* rule = config.registry().find(id);
-    return rule && scan::is_selected(*rule, arguments.options.rules) &&
+    // Of a part, or of changed lines, what is not found may well be there.
+    return rule && !arguments.options.is_partial() && !not_judged.contains(id) && scan::is_selected(*rule, arguments.options.rules) &&
            config.severity(*rule, findings.root / file) != "off";
   });
 }

@@ -169,10 +169,10 @@ report::Findings scan(const Options& options, const rules::Registry& registry) {
   if (project.whole)
     units.insert(units.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
   report::Findings findings = judge_units(units, project, options, registry);
-  keep_selected(project, options, findings);
   findings.stage = options.stage;
   findings.root = project.root;
-  add_source_text(project, options, findings);
+  add_source_text(project, options, findings); // of all: a fingerprint counts what is equal before it
+  keep_selected(project, options, findings);
   units.resize(examined);
   describe_examined(units, findings);
   findings.remarks.insert(findings.remarks.begin(), project.remarks.begin(), project.remarks.end());

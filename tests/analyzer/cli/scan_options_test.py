@@ -264,6 +264,26 @@ class Baseline(Folder):
             schema = json.loads((SCHEMAS / "baseline.schema.json").read_text())
             jsonschema.Draft202012Validator(schema).validate(json.loads((self.folder / "accepted.json").read_text()))
 
+    @unittest.skipUnless(shutil.which("git"), "no git")
+    def test_a_scan_of_changed_lines_neither_forgets_nor_confuses(self):
+        def git(*arguments):
+            subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", *arguments], cwd=self.folder, check=True,
+                           capture_output=True)
+        loop = LISTING[LISTING.index("  for"):LISTING.index("  return")]
+        self.write("a.cpp", LISTING)
+        self.write("b.cpp", ENTROPY)
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "one")
+        self.scan("--write-baseline", "accepted.json")
+        self.write("a.cpp", LISTING.replace(loop, loop + loop))
+        git("add", "a.cpp")
+        result = self.scan("--staged", "--baseline", "accepted.json", "--prune-baseline")
+        self.expect(result, 1, "a.cpp:8:")  # the second of two equal loops is not the accepted first
+        self.assertNotIn("removed from the baseline", result.stderr)
+        self.assertNotIn("no longer found", result.stderr)
+        self.assertEqual(len(json.loads((self.folder / "accepted.json").read_text())["findings"]), 2)
+
     def test_the_configuration_can_name_it(self):
         self.write("src/a.cpp", LISTING)
         self.scan("--write-baseline", "accepted.json")
