@@ -12,9 +12,15 @@ namespace reprobe::scan {
 /// Options in the text of one build file, without those in comments. `path` becomes BuildFlag::file.
 std::vector<BuildFlag> build_flags_in(const std::string& text, const std::string& path);
 
-/// Options in the build files (CMake, Make, setup.py, Bazel, Meson) of the folders that hold the sources, and of those
-/// above them up to `root`. Files are named relative to `root`.
+/// Macros that the text defines, as "NAME" or "NAME=value": -D options, CMake's compile definitions,
+/// define_macros of setup.py.
+std::vector<std::string> definitions_in(const std::string& text);
+
+/// Options in the build files (CMake, Make, setup.py, Bazel, Meson) of the folders that hold the sources, and
+/// of those above them up to `root`. Files are named relative to `root`.
 std::vector<BuildFlag> read_build_flags(const std::vector<std::filesystem::path>& sources,
                                         const std::filesystem::path& root);
+std::vector<std::string> read_definitions(const std::vector<std::filesystem::path>& sources,
+                                          const std::filesystem::path& root);
 
 } // namespace reprobe::scan

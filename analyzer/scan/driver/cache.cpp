@@ -38,7 +38,8 @@ std::string build_ids() {
         auto& ids = *static_cast<Found*>(out);
         const std::string name = info->dlpi_name ? info->dlpi_name : "";
         const bool program = std::exchange(ids.first, false);
-        const bool library = name.find("libclang-cpp") != std::string::npos || name.find("libLLVM") != std::string::npos;
+        const bool library =
+            name.find("libclang-cpp") != std::string::npos || name.find("libLLVM") != std::string::npos;
         if (!program && !library)
           return 0;
         for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -132,8 +133,8 @@ Digest request_digest(const ParseRequest& request) {
   digester.add(generated_files_digest(request));
   digester.add(std::uint64_t(request.inferred_flags));
   // Clang adds these to its search path.
-  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "SDKROOT",
-                           "CUDA_PATH", "SOURCE_DATE_EPOCH"})
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH",
+                           "GCC_EXEC_PREFIX", "SDKROOT", "CUDA_PATH", "SOURCE_DATE_EPOCH"})
     if (const char* value = std::getenv(name))
       digester.add(name).add(value);
   return digester.finish();
@@ -148,7 +149,8 @@ fs::path default_cache_folder() {
 }
 
 Cache::Cache(fs::path folder, std::uint64_t most_bytes)
-    : folder_(std::move(folder)), most_bytes_(most_bytes), states_(folder_.empty() ? fs::path() : folder_ / "files") {
+    : folder_(std::move(folder)), most_bytes_(most_bytes),
+      states_(folder_.empty() ? fs::path() : folder_ / "files") {
   if (folder_.empty())
     return;
   std::error_code error;
@@ -334,7 +336,9 @@ bool Cache::is_unshadowed(const Unshadowed& each) {
 }
 
 bool Cache::holds(const Basis& basis) {
-  return states_.hold(basis.own) && std::all_of(basis.sets.begin(), basis.sets.end(), [&](const Digest& set) { return set_holds(set); }) &&
+  return states_.hold(basis.own) &&
+         std::all_of(basis.sets.begin(), basis.sets.end(),
+                     [&](const Digest& set) { return set_holds(set); }) &&
          std::all_of(basis.unshadowed.begin(), basis.unshadowed.end(),
                      [&](const Unshadowed& each) { return is_unshadowed(each); });
 }
@@ -346,7 +350,8 @@ void Cache::finish() {
   struct stat about;
   const fs::path stamp = folder_ / "pruned";
   const bool recent = stat(stamp.c_str(), &about) == 0 &&
-                      std::chrono::system_clock::from_time_t(about.st_mtime) + kPruneAtMostEvery > std::chrono::system_clock::now();
+                      std::chrono::system_clock::from_time_t(about.st_mtime) + kPruneAtMostEvery >
+                          std::chrono::system_clock::now();
   if (recent)
     return;
   if (write_whole(stamp, ""))
@@ -363,7 +368,8 @@ void Cache::prune() {
   std::uint64_t total = 0;
   const auto now = std::chrono::system_clock::now();
   std::error_code error;
-  for (fs::recursive_directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::recursive_directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
     struct stat about;
     if (lstat(entry->path().c_str(), &about) != 0 || !S_ISREG(about.st_mode))
       continue;

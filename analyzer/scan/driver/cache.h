@@ -1,6 +1,7 @@
-// Facts of earlier scans, kept in the user's cache folder and never wrong: an entry is found by the source's content,
-// its command and the build of the extraction, and counts while a parse would see the same files (FileStates). Rules
-// are no part of it. Safe with scans side by side and with being killed; a folder that cannot be used costs speed only.
+// Facts of earlier scans, kept in the user's cache folder and never wrong: an entry is found by the source's
+// content, its command and the build of the extraction, and counts while a parse would see the same files
+// (FileStates). Rules are no part of it. Safe with scans side by side and with being killed; a folder that
+// cannot be used costs speed only.
 #pragma once
 
 #include "analyzer/scan/driver/file_states.h"
@@ -10,7 +11,8 @@
 
 namespace reprobe::scan {
 
-/// Names that lie in none of some folders: none of them may come to shadow what a precompiled header includes.
+/// Names that lie in none of some folders: none of them may come to shadow what a precompiled header
+/// includes.
 struct Unshadowed {
   std::vector<std::string> folders;
   Digest names; // a stored set of names
@@ -72,8 +74,8 @@ private:
   std::map<std::pair<std::string, Digest>, bool> shadows_;
 };
 
-/// All that the facts depend on besides files: command, folders, generated files, build of Clang and of the extraction,
-/// and the environment that Clang reads.
+/// All that the facts depend on besides files: command, folders, generated files, build of Clang and of the
+/// extraction, and the environment that Clang reads.
 Digest request_digest(const ParseRequest&);
 /// Of Clang's and our own code.
 const Digest& extraction_identity();

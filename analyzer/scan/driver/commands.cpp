@@ -1,5 +1,6 @@
 #include "analyzer/scan/driver/commands.h"
 
+#include "analyzer/scan/driver/paths.h"
 #include "rules/error.h"
 
 #include <nlohmann/json.hpp>
@@ -19,11 +20,6 @@ namespace {
 constexpr std::uintmax_t kLargestDatabase = 1u << 30; // bytes
 constexpr std::uintmax_t kLargestResponse = 1u << 20;
 constexpr int kDeepestResponse = 8;
-
-bool is_regular(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });

@@ -63,7 +63,8 @@ std::string host_functions() {
   return text;
 }
 
-// HIP is read as CUDA, whose attributes and thread indices Clang knows; only launches have a word of their own.
+// HIP is read as CUDA, whose attributes and thread indices Clang knows; only launches have a word of their
+// own.
 constexpr const char* kHipDeclarations =
     "#pragma once\n#define hipLaunchKernelGGL(kernel, grid, block, shared, stream, ...) "
     "kernel<<<(grid), (block), (shared), (stream)>>>(__VA_ARGS__)\n";

@@ -1,5 +1,6 @@
 #include "analyzer/scan/driver/device_pass.h"
 
+#include "analyzer/scan/driver/paths.h"
 #include "analyzer/scan/driver/whole_files.h"
 #include "analyzer/scan/facts/fields.h"
 
@@ -8,11 +9,6 @@
 
 namespace reprobe::scan {
 namespace {
-
-bool lies_below(const std::filesystem::path& path, const std::filesystem::path& folder) {
-  const std::filesystem::path relative = path.lexically_relative(folder);
-  return !folder.empty() && !relative.empty() && *relative.begin() != "..";
-}
 
 bool is_users(const ParseRequest& request, const std::string& path) {
   const auto holds_it = [&](const std::filesystem::path& folder) { return lies_below(path, folder); };
@@ -27,7 +23,8 @@ bool asks_for_device(const ParseRequest& request, const Observations& seen) {
     if (!is_users(request, file.first))
       return false;
     const auto given = request.virtual_files.find(file.first);
-    const std::string text = given != request.virtual_files.end() ? given->second : read_whole(file.first).value_or("");
+    const std::string text =
+        given != request.virtual_files.end() ? given->second : read_whole(file.first).value_or("");
     return text.find("__CUDA_ARCH__") != std::string::npos;
   });
 }

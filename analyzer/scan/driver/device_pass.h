@@ -1,4 +1,5 @@
-// CUDA sources as the device sees them. The host's view has every kernel's body, but where the source asks for
+// CUDA sources as the device sees them. The host's view has every kernel's body, but where the source asks
+// for
 // __CUDA_ARCH__ it takes the branch that never runs in a kernel.
 #pragma once
 

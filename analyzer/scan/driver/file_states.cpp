@@ -37,8 +37,8 @@ FileStates::State& FileStates::state(const std::string& path) {
   if (stat(path.c_str(), &about) != 0)
     return state;
   state.kind = S_ISREG(about.st_mode) ? State::file : S_ISDIR(about.st_mode) ? State::folder : State::other;
-  state.stamp = {about.st_dev, about.st_ino, static_cast<std::uint64_t>(about.st_size), nanoseconds(about.st_mtim),
-                 nanoseconds(about.st_ctim)};
+  state.stamp = {about.st_dev, about.st_ino, static_cast<std::uint64_t>(about.st_size),
+                 nanoseconds(about.st_mtim), nanoseconds(about.st_ctim)};
   return state;
 }
 
@@ -50,7 +50,8 @@ void FileStates::give(const std::string& file, const std::string& text) {
   given.kind = State::file;
   given.stamp = {~std::uint64_t(0), states_.size(), text.size(), 0, 0}; // one file of its own
   given.content = digest;
-  for (fs::path folder = fs::path(file).parent_path(); folder.has_relative_path(); folder = folder.parent_path())
+  for (fs::path folder = fs::path(file).parent_path(); folder.has_relative_path();
+       folder = folder.parent_path())
     if (State& above = state(folder.string()); above.kind == State::missing)
       above.kind = State::folder;
 }
@@ -74,7 +75,8 @@ std::optional<Digest> FileStates::read(const std::string& file, const Stamp& sta
   if (!text)
     return std::nullopt;
   const Digest digest = digest_of(*text);
-  if (text->size() == stamp.size && stamp.changed + kClockStep < before && stamp.modified + kClockStep < before)
+  if (text->size() == stamp.size && stamp.changed + kClockStep < before &&
+      stamp.modified + kClockStep < before)
     learned_[file] = {stamp, digest};
   return digest;
 }

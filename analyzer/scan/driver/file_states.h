@@ -1,6 +1,6 @@
-// The file system as it is now, each file and folder looked at once a scan. Contents that were hashed by an earlier
-// scan are not read again while size, times and inode stay: the time of change of an inode cannot be set by archives
-// and package managers, as the time of modification can.
+// The file system as it is now, each file and folder looked at once a scan. Contents that were hashed by an
+// earlier scan are not read again while size, times and inode stay: the time of change of an inode cannot be
+// set by archives and package managers, as the time of modification can.
 #pragma once
 
 #include "analyzer/scan/facts/observations.h"

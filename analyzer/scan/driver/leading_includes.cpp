@@ -8,7 +8,6 @@ namespace {
 
 constexpr int kDeepest = 16;
 
-// Directives and nothing else, up to the first token of code.
 class Directives {
 public:
   explicit Directives(std::string_view text) : rest_(text) {}
@@ -34,7 +33,30 @@ public:
   }
   bool at_end() const { return rest_.empty(); }
 
+  /// Up to the next directive or the end.
+  void skip_code() {
+    for (skip_blank(); !rest_.empty() && rest_.front() != '#'; skip_blank())
+      while (!rest_.empty() && rest_.front() != '\n') {
+        if (rest_.starts_with("//"))
+          skip_line();
+        else if (rest_.starts_with("/*"))
+          skip_comment();
+        else if (rest_.front() == '"' || rest_.front() == '\'')
+          skip_literal();
+        else
+          rest_.remove_prefix(1);
+      }
+  }
+
 private:
+  void skip_literal() {
+    const char quote = rest_.front();
+    do
+      rest_.remove_prefix(rest_.front() == '\\' && rest_.size() > 1 ? 2 : 1);
+    while (!rest_.empty() && rest_.front() != quote && rest_.front() != '\n');
+    if (rest_.starts_with(quote))
+      rest_.remove_prefix(1);
+  }
   void skip_line() {
     const std::size_t end = rest_.find('\n');
     rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end);
@@ -76,65 +98,76 @@ class Walk {
 public:
   Walk(const UserHeader& user_header, const TextOf& text_of) : user_header_(user_header), text_of_(text_of) {}
 
-  /// False when something else than includes was met: nothing after it counts.
-  bool file(const std::filesystem::path& path, int depth) {
-    if (depth > kDeepest || !seen_.insert(path).second)
-      return depth <= kDeepest; // a second time a guarded header is empty
+  void file(const std::filesystem::path& path, int depth) {
+    if (depth > kDeepest || !seen_.insert(path).second) {
+      leads_ = leads_ && depth <= kDeepest; // a second time a guarded header is empty
+      return;
+    }
     const std::string text = text_of_(path);
     Directives directives(text);
     std::string directive, guard;
-    bool first = true, closed = false;
-    while (directives.next(directive)) {
-      if (closed)
-        return false; // after the guard's end
+    int conditions = 0;
+    for (bool first = true, closed = false; !directives.at_end(); first = false) {
+      if (!directives.next(directive)) {
+        leads_ = leads_ && directives.at_end();
+        directives.skip_code();
+        continue;
+      }
+      leads_ = leads_ && !closed;
       std::string_view rest = directive;
       const std::string word = first_word(rest);
       if (word == "include") {
-        if (!include(path, rest, depth))
-          return false;
+        if (conditions == 0)
+          include(path, rest, depth);
       } else if (word == "ifndef" && first) {
         guard = first_word(rest);
-      } else if (word == "define") {
+      } else if (word == "define" || word == "undef") {
         if (const std::string name = first_word(rest); name != guard)
-          out.macros.insert(name);
-      } else if (word == "endif" && !guard.empty()) {
-        closed = true;
+          (leads_ ? out.macros : out.later_macros).insert(name);
+      } else if (word.starts_with("if")) {
+        leads_ = false;
+        ++conditions;
+      } else if (word == "endif") {
+        if (conditions > 0)
+          --conditions;
+        else
+          closed = true;
       } else if (word != "pragma") {
-        return false;
+        leads_ = false;
       }
-      first = false;
     }
-    return directives.at_end() && (guard.empty() || closed);
   }
 
   LeadingIncludes out;
 
 private:
-  bool include(const std::filesystem::path& includer, std::string_view rest, int depth) {
+  void include(const std::filesystem::path& includer, std::string_view rest, int depth) {
     while (!rest.empty() && std::isspace(static_cast<unsigned char>(rest.front())))
       rest.remove_prefix(1);
-    if (rest.empty() || (rest.front() != '<' && rest.front() != '"'))
-      return false; // a macro
-    const bool quoted = rest.front() == '"';
-    const std::size_t end = rest.find(quoted ? '"' : '>', 1);
-    if (end == std::string_view::npos)
-      return false;
+    const bool quoted = rest.starts_with('"');
+    const std::size_t end = quoted || rest.starts_with('<') ? rest.find(quoted ? '"' : '>', 1) : rest.npos;
+    if (end == std::string_view::npos) {
+      leads_ = false; // a macro
+      return;
+    }
     const std::string name(rest.substr(1, end - 1));
     const std::filesystem::path header = user_header_(includer, name, quoted);
     if (!header.empty())
-      return file(header, depth + 1);
-    out.names.push_back(name);
-    return true;
+      file(header, depth + 1);
+    else
+      (leads_ ? out.names : out.later).push_back(name);
   }
 
   const UserHeader& user_header_;
   const TextOf& text_of_;
   std::set<std::filesystem::path> seen_;
+  bool leads_ = true; // nothing but includes has come so far
 };
 
 } // namespace
 
-LeadingIncludes leading_includes(const std::filesystem::path& source, const UserHeader& user_header, const TextOf& text_of) {
+LeadingIncludes leading_includes(const std::filesystem::path& source, const UserHeader& user_header,
+                                 const TextOf& text_of) {
   Walk walk(user_header, text_of);
   walk.file(source, 0);
   return std::move(walk.out);

@@ -1,6 +1,7 @@
 #include "analyzer/scan/driver/precompiled_headers.h"
 
 #include "analyzer/scan/driver/leading_includes.h"
+#include "analyzer/scan/driver/paths.h"
 #include "analyzer/scan/driver/whole_files.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 constexpr std::string_view kMagic = "reprobe-precompiled-header/1\n";
 constexpr std::uint64_t kRoom = 1ull << 30; // bytes that must be free on the disk
 
-// A source that begins with several of them gets the first of this list: it includes most of the others.
+// A source with several of them gets the first of this list: it includes most of the others.
 constexpr std::array kLargeHeaders = {"torch/extension.h",
                                       "torch/torch.h",
                                       "torch/all.h",
@@ -29,7 +30,10 @@ constexpr std::array kLargeHeaders = {"torch/extension.h",
                                       "torch/library.h",
                                       "ATen/ATen.h",
                                       "ATen/cuda/CUDAContext.h",
+                                      "ATen/Functions.h",
+                                      "ATen/NativeFunctions.h",
                                       "ATen/Tensor.h",
+                                      "ATen/core/Tensor.h",
                                       "thrust/device_vector.h",
                                       "cub/cub.cuh",
                                       "opencv2/opencv.hpp",
@@ -37,7 +41,8 @@ constexpr std::array kLargeHeaders = {"torch/extension.h",
 
 // Macros that headers are known to ask for; whether they do is checked afterwards.
 bool is_likely_asked_for(const std::string& macro) {
-  for (const char* prefix : {"_", "NDEBUG", "C10_", "AT_", "TORCH_", "USE_", "CUDA", "THRUST_", "CUB_", "CCCL_"})
+  for (const char* prefix :
+       {"_", "NDEBUG", "C10_", "AT_", "TORCH_", "USE_", "CUDA", "THRUST_", "CUB_", "CCCL_"})
     if (macro.starts_with(prefix))
       return macro != "TORCH_EXTENSION_NAME";
   return false;
@@ -52,11 +57,6 @@ fs::path absolute(const fs::path& path, const fs::path& directory) {
   return (path.is_absolute() ? path : directory / path).lexically_normal();
 }
 
-bool lies_below(const fs::path& path, const fs::path& folder) {
-  const fs::path relative = path.lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
-}
-
 bool is_users(const fs::path& folder, const ParseRequest& request) {
   for (const fs::path& root : request.third_party_roots)
     if (!root.empty() && lies_below(folder, root))
@@ -68,10 +68,10 @@ bool is_users(const fs::path& folder, const ParseRequest& request) {
 
 // The command sorted by what a header can depend on.
 struct Sorted {
-  std::vector<std::string> words;       // for the header
+  std::vector<std::string> words; // for the header
   std::vector<std::string> macros;
   std::vector<fs::path> user_folders;
-  std::vector<std::string> included;    // virtual files that the command includes first
+  std::vector<std::string> included; // virtual files that the command includes first
   bool usable = true;
 };
 
@@ -81,7 +81,8 @@ Sorted sort(const ParseRequest& request) {
   for (std::size_t i = 0; i < command.size() && command[i] != "--"; ++i) {
     const std::string& word = command[i];
     const auto value = [&](const std::string& option) {
-      return word == option ? (++i < command.size() ? command[i] : std::string()) : word.substr(option.size());
+      return word == option ? (++i < command.size() ? command[i] : std::string())
+                            : word.substr(option.size());
     };
     std::string folder_option;
     for (const char* option : {"-isystem", "-iquote", "-idirafter", "-I"})
@@ -102,7 +103,8 @@ Sorted sort(const ParseRequest& request) {
       out.included.push_back(file);
       out.words.insert(out.words.end(), {word, file});
     } else if (word.starts_with("-imacros") || word.starts_with("-include") || word.starts_with("-iprefix") ||
-               word.starts_with("-iwithprefix") || word.starts_with("-Xclang") || word.starts_with("-fmodule")) {
+               word.starts_with("-iwithprefix") || word.starts_with("-Xclang") ||
+               word.starts_with("-fmodule")) {
       out.usable = false;
     } else if (word != request.main_file) {
       out.words.push_back(word);
@@ -111,10 +113,21 @@ Sorted sort(const ParseRequest& request) {
   return out;
 }
 
-std::string choose(const std::vector<std::string>& names) {
-  for (const char* large : kLargeHeaders)
-    if (std::find(names.begin(), names.end(), large) != names.end())
-      return large;
+struct Choice {
+  std::string header;
+  bool moved = false;
+};
+
+Choice choose(const LeadingIncludes& includes) {
+  const auto holds = [](const std::vector<std::string>& names, const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const char* large : kLargeHeaders) {
+    if (holds(includes.names, large))
+      return {large, false};
+    if (holds(includes.later, large))
+      return {large, true};
+  }
   return {};
 }
 
@@ -171,11 +184,14 @@ std::optional<HeaderUse> header_use(const ParseRequest& request) {
     return {};
   };
   LeadingIncludes leading = leading_includes(request.main_file, user_header, text_of);
-  const std::string header = choose(leading.names);
+  const auto [header, moved] = choose(leading);
   if (header.empty())
     return std::nullopt;
 
   HeaderUse out;
+  out.moved = moved;
+  if (moved)
+    leading.macros.merge(leading.later_macros);
   out.macros = std::move(command.macros);
   out.defined_before = std::move(leading.macros);
   for (const fs::path& folder : command.user_folders)
@@ -231,12 +247,14 @@ std::vector<PrecompiledHeaders::Variant>& PrecompiledHeaders::variants(const Dig
     return known->second;
   std::error_code error;
   const std::string prefix = family.hex() + "-";
-  for (fs::directory_iterator entry(cache_.folder() / "headers", error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(cache_.folder() / "headers", error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with(prefix) || !name.ends_with(".about"))
       continue;
     std::optional<Variant> variant = read(entry->path());
-    if (variant && cache_.holds(variant->basis) && (variant->failed || size_of(variant->header()) == variant->bytes)) {
+    if (variant && cache_.holds(variant->basis) &&
+        (variant->failed || size_of(variant->header()) == variant->bytes)) {
       known->second.push_back(std::move(*variant));
     } else { // its headers have changed, or it is damaged: of no use any more
       std::error_code ignored;
@@ -291,8 +309,10 @@ bool PrecompiledHeaders::worth_making(const HeaderUse& use) {
   const auto& all = variants(use.family);
   // What a variant asks for and the source defines itself cannot be had from any header.
   return std::none_of(all.begin(), all.end(), [&](const Variant& variant) {
-    return variant.failed || std::any_of(use.defined_before.begin(), use.defined_before.end(), [&](const std::string& macro) {
-             return std::binary_search(variant.identifiers.begin(), variant.identifiers.end(), identifier_hash(macro));
+    return variant.failed ||
+           std::any_of(use.defined_before.begin(), use.defined_before.end(), [&](const std::string& macro) {
+             return std::binary_search(variant.identifiers.begin(), variant.identifiers.end(),
+                                       identifier_hash(macro));
            });
   });
 }
@@ -322,7 +342,8 @@ bool PrecompiledHeaders::make(const HeaderUse& use, bool wait_for_others) {
   std::vector<std::string> asked_for;
   for (const Variant& variant : variants(use.family))
     for (const std::string& macro : use.macros)
-      if (std::binary_search(variant.identifiers.begin(), variant.identifiers.end(), identifier_hash(macro_name(macro))) &&
+      if (std::binary_search(variant.identifiers.begin(), variant.identifiers.end(),
+                             identifier_hash(macro_name(macro))) &&
           std::find(asked_for.begin(), asked_for.end(), macro) == asked_for.end())
         asked_for.push_back(macro);
   std::vector<std::string> ordered;

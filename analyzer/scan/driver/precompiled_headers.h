@@ -1,5 +1,6 @@
-// Precompiled forms of the large headers that sources begin with, kept in the cache and shared by all files that would
-// read the same: other optimisation, other targets, other include folders and macros that the header never asks for.
+// Precompiled forms of the large headers that sources begin with, kept in the cache and shared by all files
+// that would read the same: other optimisation, other targets, other include folders and macros that the
+// header never asks for.
 #pragma once
 
 #include "analyzer/scan/driver/cache.h"
@@ -12,6 +13,7 @@ struct HeaderUse {
   Digest family;                         // header, language options, system include folders
   PrecompileRequest request;             // no macros, no output yet
   std::vector<std::string> macros;       // -D… and -U… of the command, in order
+  bool moved = false;                    // the source has code before the include
   std::set<std::string> defined_before;  // macros that the source itself defines before the include
   std::vector<std::string> user_folders; // include folders left out: nothing in them may shadow a header
 };

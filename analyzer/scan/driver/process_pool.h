@@ -11,8 +11,8 @@
 namespace reprobe::scan {
 
 struct Limits {
-  unsigned jobs = 0;                             // 0: one a core
-  unsigned seconds = 300;                        // of processor time for each file; ten times that by the clock
+  unsigned jobs = 0;      // 0: one a core
+  unsigned seconds = 300; // of processor time for each file; ten times that by the clock
   std::uint64_t memory = std::uint64_t(8) << 30; // bytes of address space for each worker; 0: no limit
 };
 
@@ -23,8 +23,8 @@ struct Outcome {
 };
 
 struct Task {
-  std::function<std::string()> work;       // in the process
-  std::function<void(Outcome)> done = {};  // here; may add tasks
+  std::function<std::string()> work;      // in the process
+  std::function<void(Outcome)> done = {}; // here; may add tasks
 };
 
 class ProcessPool {

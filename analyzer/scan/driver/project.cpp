@@ -1,6 +1,8 @@
 #include "analyzer/scan/driver/project.h"
 
 #include "analyzer/scan/driver/declarations.h"
+#include "analyzer/scan/driver/inference.h"
+#include "analyzer/scan/driver/paths.h"
 #include "rules/error.h"
 
 #include <algorithm>
@@ -28,28 +30,7 @@ namespace {
 
 constexpr int kDeepestFolder = 24;
 constexpr std::size_t kMostFiles = 50000;
-constexpr std::size_t kMostIncludeFolders = 60;
 constexpr std::uintmax_t kLargestSource = 16u << 20; // bytes; larger ones are generated
-
-bool is_regular(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error);
-}
-
-bool is_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
-
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(fs::symlink_status(path, error));
-}
-
-bool lies_below(const fs::path& path, const fs::path& folder) {
-  const fs::path relative = path.lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
-}
 
 std::string shown(const fs::path& path, const fs::path& root) {
   return (lies_below(path, root) ? path.lexically_relative(root) : path).generic_string();
@@ -59,21 +40,6 @@ fs::path real(const fs::path& path) {
   std::error_code error;
   const fs::path out = fs::weakly_canonical(fs::absolute(path), error);
   return error ? fs::absolute(path).lexically_normal() : out;
-}
-
-bool is_third_party(const std::string& name) {
-  constexpr std::array kNames = {"third_party",     "third-party", "thirdparty",    "3rdparty",
-                                 "external",        "externals",   "vendor",        "vendored",
-                                 "node_modules",    "_deps",       "site-packages", "dist-packages",
-                                 "vcpkg_installed", "libtorch"};
-  return std::any_of(kNames.begin(), kNames.end(), [&](const char* known) { return name == known; });
-}
-
-bool is_build_folder(const fs::path& folder) {
-  const std::string name = folder.filename().string();
-  return name.starts_with("cmake-build-") || name == "build" || name.starts_with("build-") ||
-         name.starts_with("build_") || name == "_build" || name == "CMakeFiles" || name == "__pycache__" ||
-         is_regular(folder / "CMakeCache.txt");
 }
 
 // Files below `folder` that git tracks or would track. Nothing when there is no repository or no git.
@@ -166,50 +132,6 @@ void walk(const fs::path& folder, const fs::path& top, int depth, std::vector<fs
   std::sort(folders.begin(), folders.end());
   for (const fs::path& next : folders)
     walk(next, top, depth + 1, files, out);
-}
-
-// Names in #include lines, without their folders.
-void add_included_names(const fs::path& file, std::set<std::string>& names) {
-  std::error_code error;
-  if (fs::file_size(file, error) > kLargestSource || error)
-    return;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    const std::size_t hash = line.find_first_not_of(" \t");
-    if (hash == std::string::npos || line[hash] != '#')
-      continue;
-    const std::size_t word = line.find_first_not_of(" \t", hash + 1);
-    if (word == std::string::npos || line.compare(word, 7, "include") != 0)
-      continue;
-    const std::size_t open = line.find_first_of("<\"", word + 7);
-    if (open == std::string::npos)
-      continue;
-    const std::size_t close = line.find_first_of(">\"", open + 1);
-    if (close != std::string::npos)
-      names.insert(fs::path(line.substr(open + 1, close - open - 1)).filename().string());
-  }
-}
-
-// What the project's own build files ask for: "17", "20" …
-std::string language_standard(const fs::path& root) {
-  int newest = 0;
-  for (const char* name : {"CMakeLists.txt", "setup.py", "Makefile", "meson.build", "BUILD.bazel", "BUILD", ".bazelrc"}) {
-    if (!is_regular(root / name))
-      continue;
-    std::ifstream in(root / name);
-    std::stringstream buffer;
-    buffer << in.rdbuf();
-    const std::string text = buffer.str();
-    for (const char* marker : {"CXX_STANDARD ", "cxx_std_", "std=c++", "std=gnu++", "cpp_std=c++", "std=c++"})
-      for (std::size_t at = text.find(marker); at != std::string::npos; at = text.find(marker, at + 1)) {
-        const std::string digits = text.substr(at + std::strlen(marker), 2);
-        if (digits.size() == 2 && std::isdigit(static_cast<unsigned char>(digits[0])) &&
-            std::isdigit(static_cast<unsigned char>(digits[1])) && digits != "98")
-          newest = std::max(newest, std::stoi(digits));
-      }
-  }
-  // LibTorch needs 17; what is written for 11 and 14 is good 17 with few exceptions.
-  return "-std=gnu++" + std::to_string(newest > 17 ? std::min(newest, 23) : 17);
 }
 
 class Planner {
@@ -394,7 +316,8 @@ private:
   // A file may be compiled for several targets: what differs for facts is parsed again.
   std::vector<ParseRequest> requests_for(const fs::path& file, const Database* database) {
     std::vector<ParseRequest> requests;
-    std::vector<const DatabaseEntry*> entries = database ? database->find(file) : std::vector<const DatabaseEntry*>();
+    std::vector<const DatabaseEntry*> entries =
+        database ? database->find(file) : std::vector<const DatabaseEntry*>();
     if (entries.empty())
       entries.push_back(nullptr);
     for (const DatabaseEntry* entry : entries) {
@@ -453,25 +376,7 @@ private:
   }
 
   Translation inferred(const fs::path& file) {
-    const fs::path root = project_root(file);
-    Translation out;
-    out.language = language_of(file);
-    auto standard = standards_.find(root);
-    if (standard == standards_.end())
-      standard = standards_.emplace(root, language_standard(root)).first;
-    if (out.language != "c")
-      out.arguments.push_back(standard->second);
-    auto includes = includes_.find(file.parent_path());
-    if (includes == includes_.end())
-      includes = includes_.emplace(file.parent_path(), infer_includes(file, root)).first;
-    for (const fs::path& folder : includes->second) {
-      // Other people's folders may hold headers for other systems, under the names of this one's.
-      const fs::path relative = folder.lexically_relative(root);
-      const bool foreign = std::any_of(relative.begin(), relative.end(),
-                                       [](const fs::path& part) { return is_third_party(part.string()); });
-      out.arguments.push_back(foreign ? "-idirafter" : "-I");
-      out.arguments.push_back(folder.string());
-    }
+    Translation out = inference_.translation(file, project_root(file));
     // What torch.utils.cpp_extension gives to nvcc: without, c10::Half's operators are ambiguous.
     if (out.language == "cuda" && !tools_.torch.empty())
       for (const char* macro : {"__CUDA_NO_HALF_OPERATORS__", "__CUDA_NO_HALF_CONVERSIONS__",
@@ -520,38 +425,13 @@ private:
   Project project_;
   std::map<fs::path, Database> databases_;
   std::map<fs::path, fs::path> roots_;
-  std::map<fs::path, std::string> standards_;
-  std::map<fs::path, std::vector<fs::path>> includes_; // of a folder's sources
+  Inference inference_;
   std::set<fs::path> added_;
   std::map<std::string, std::string> contents_; // by absolute path: what replaces the disk's
   std::set<std::string> dropped_, unreadable_;
   std::size_t inferred_ = 0, excluded_ = 0;
   bool has_cuda_ = false;
 };
-
-void add_include_folders(const fs::path& folder, int depth, std::set<fs::path>& seen,
-                         std::vector<fs::path>& out) {
-  if (depth > 5 || out.size() >= kMostIncludeFolders)
-    return;
-  std::error_code error;
-  std::vector<fs::path> folders;
-  for (fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
-       !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with(".") || !fs::is_directory(entry->symlink_status(ignored)) ||
-        is_build_folder(entry->path()))
-      continue;
-    folders.push_back(entry->path());
-  }
-  std::sort(folders.begin(), folders.end());
-  for (const fs::path& next : folders) {
-    if (next.filename() == "include" && seen.insert(next).second)
-      out.push_back(next);
-    else
-      add_include_folders(next, depth + 1, seen, out);
-  }
-}
 
 } // namespace
 
@@ -588,7 +468,8 @@ Sources find_sources(const fs::path& folder) {
   std::sort(out.skipped.begin(), out.skipped.end());
   std::set<std::string> included;
   for (const fs::path& file : files)
-    add_included_names(file, included);
+    for (const IncludeLine& line : include_lines(file))
+      included.insert(fs::path(line.name).filename().string());
   for (const fs::path& file : files)
     if (!is_header(file))
       out.files.push_back(file);
@@ -621,24 +502,6 @@ std::optional<fs::path> find_database(const fs::path& start) {
   if (top == start && is_there(above))
     return above;
   return std::nullopt;
-}
-
-std::vector<fs::path> infer_includes(const fs::path& file, const fs::path& project_root) {
-  std::vector<fs::path> out;
-  std::set<fs::path> seen;
-  const auto add = [&](const fs::path& folder) {
-    if (is_folder(folder) && seen.insert(folder).second)
-      out.push_back(folder);
-  };
-  for (fs::path folder = file.parent_path();; folder = folder.parent_path()) {
-    add(folder);
-    for (const char* name : {"include", "inc", "src", "csrc"})
-      add(folder / name);
-    if (folder == project_root || !lies_below(folder, project_root))
-      break;
-  }
-  add_include_folders(project_root, 0, seen, out);
-  return out;
 }
 
 Project plan(const Options& options, const std::function<bool(const ParseRequest&)>& take_known) {

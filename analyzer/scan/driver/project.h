@@ -36,10 +36,6 @@ Sources find_sources(const std::filesystem::path& folder);
 /// The compilation database that a build left in the folder, below its build folder, or above it.
 std::optional<std::filesystem::path> find_database(const std::filesystem::path& folder);
 
-/// Include folders of a source that has no compile command, nearest first.
-std::vector<std::filesystem::path> infer_includes(const std::filesystem::path& file,
-                                                  const std::filesystem::path& project_root);
-
 /// The folder that holds the repository; without one the nearest with a build file, else `path` (its folder
 /// for a file).
 std::filesystem::path project_root_of(const std::filesystem::path& path);

@@ -1,5 +1,6 @@
 #include "analyzer/scan/driver/toolchain.h"
 
+#include "analyzer/scan/driver/paths.h"
 #include "rules/error.h"
 
 #include <algorithm>
@@ -15,11 +16,6 @@ namespace {
 bool is_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
-}
-
-bool is_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
 }
 
 std::string environment(const char* name) {

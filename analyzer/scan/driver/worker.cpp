@@ -105,10 +105,11 @@ private:
       if (!use) {
         add_parse(i, {});
       } else if (std::optional<PrecompiledHeader> header = headers_->find(*use)) {
-        add_parse(i, std::move(header));
+        add_parse(i, Prefix{std::move(*header), use->moved});
       } else {
         const Digest family = use->family;
-        groups.try_emplace(family, std::move(*use), std::vector<std::size_t>()).first->second.second.push_back(i);
+        groups.try_emplace(family, std::move(*use), std::vector<std::size_t>())
+            .first->second.second.push_back(i);
       }
     }
     const unsigned jobs = limits_.jobs ? limits_.jobs : std::max(1u, std::thread::hardware_concurrency());
@@ -132,25 +133,35 @@ private:
                        headers_->forget(use);
                        for (std::size_t i : members) {
                          const std::optional<HeaderUse> own = header_use(requests_[i]);
-                         add_parse(i, own ? headers_->find(*own) : std::nullopt);
+                         std::optional<PrecompiledHeader> header = own ? headers_->find(*own) : std::nullopt;
+                         add_parse(i, header ? std::optional(Prefix{std::move(*header), own->moved})
+                                             : std::nullopt);
                        }
                      }});
   }
 
-  void add_parse(std::size_t index, std::optional<PrecompiledHeader> header, bool graphs = true) {
+  struct Prefix {
+    PrecompiledHeader header;
+    bool moved;
+  };
+
+  void add_parse(std::size_t index, const std::optional<Prefix>& prefix, bool graphs = true) {
     ParseRequest request = requests_[index];
     request.graphs = request.graphs && graphs;
     if (cache_)
       request.cache = cache_->folder();
-    if (header)
-      request.precompiled = header->file, request.precompiled_header = header->header;
+    if (prefix) {
+      request.precompiled = prefix->header.file;
+      request.precompiled_header = prefix->header.header;
+      request.precompiled_moved = prefix->moved;
+    }
     pool_.add({[request] { return pack(extract_host_and_device(request)); },
-               [this, index, graphs, header](Outcome outcome) { take(index, graphs, header, outcome); }});
+               [this, index, graphs, prefix](Outcome outcome) { take(index, graphs, prefix, outcome); }});
   }
 
-  void take(std::size_t index, bool graphs, const std::optional<PrecompiledHeader>& header, const Outcome& outcome) {
+  void take(std::size_t index, bool graphs, const std::optional<Prefix>& prefix, const Outcome& outcome) {
     const ParseRequest& request = requests_[index];
-    if (outcome.crashed && header) {
+    if (outcome.crashed && prefix) {
       add_parse(index, {});
       return;
     }
@@ -174,7 +185,8 @@ private:
                      std::string("the order of events is approximate: clang crashed on the control flow");
     }
     if (cache_)
-      cache_->store(request, *extraction, header && extraction->precompiled_used ? &header->basis : nullptr);
+      cache_->store(request, *extraction,
+                    prefix && extraction->precompiled_used ? &prefix->header.basis : nullptr);
     finish(index, std::move(extraction->unit));
   }
 

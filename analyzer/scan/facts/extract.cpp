@@ -4,8 +4,8 @@
 #include "analyzer/scan/facts/lower.h"
 #include "analyzer/scan/facts/observed_files.h"
 #include "analyzer/scan/facts/parse_options.h"
-#include "analyzer/scan/facts/precompile.h"
 #include "analyzer/scan/facts/pragmas.h"
+#include "analyzer/scan/facts/precompile.h"
 #include "analyzer/scan/facts/suppression_comments.h"
 #include "analyzer/scan/facts/undeclared.h"
 #include "rules/error.h"
@@ -99,7 +99,8 @@ private:
       const fs::path relative = file.lexically_relative(folder);
       return !relative.empty() && *relative.begin() != "..";
     };
-    return file != request_.main_file && !file.string().starts_with(kUndeclaredHeader) && !lies_below(root_) &&
+    return file != request_.main_file && !file.string().starts_with(kUndeclaredHeader) &&
+           !lies_below(root_) &&
            std::none_of(request_.user_roots.begin(), request_.user_roots.end(), lies_below);
   }
 
@@ -265,7 +266,7 @@ public:
     instantiate_user_templates();
     describe_unit(context);
     parse_.suppressions.add_to(unit_, *map_);
-    map_->add_user_files();
+    const std::vector<FileID> files = map_->user_files();
     Collector collector(*map_);
     // Of a precompiled header nothing is the user's, so it need not be loaded for this.
     for (Decl* declaration : context.getTranslationUnitDecl()->noload_decls())
@@ -277,21 +278,14 @@ public:
       add_record(record);
     if (!collector.globals.empty())
       add_globals(collector.globals);
-    add_pragmas(*map_, context.getLangOpts(), unit_);
+    add_pragmas(*map_, files, context.getLangOpts(), unit_);
     if (!parse_.undeclared.empty())
-      keep_user_sources(context.getSourceManager());
+      for (const FileID id : files)
+        parse_.user_sources += context.getSourceManager().getBufferOrFake(id).getBuffer().str() + "\n";
     parse_.finished = true;
   }
 
 private:
-  void keep_user_sources(const SourceManager& sources) {
-    for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
-      const FileID id = sources.translateFile(file->first);
-      if (id.isValid() && map_->is_user(sources.getLocForStartOfFile(id)))
-        parse_.user_sources += sources.getBufferOrFake(id).getBuffer().str() + "\n";
-    }
-  }
-
   // A translation unit prefix ends before clang instantiates what is pending.
   void instantiate_user_templates() {
     if (!compiler_)
@@ -363,8 +357,8 @@ private:
     if (request_.precompiled.empty() || !StringRef(header).starts_with("ATen/"))
       return {};
     const OptionalFileEntryRef file = preprocessor_.getHeaderSearchInfo().LookupFile(
-        header, SourceLocation(), /*isAngled=*/true, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr, nullptr,
-        nullptr);
+        header, SourceLocation(), /*isAngled=*/true, nullptr, nullptr, {}, nullptr, nullptr, nullptr, nullptr,
+        nullptr, nullptr);
     return file ? file->getName().drop_back(header.size() + 1).str() : std::string();
   }
 
@@ -486,14 +480,16 @@ private:
   TranslationUnit& unit_;
 };
 
-llvm::IntrusiveRefCntPtr<ObservedFiles> observed_files(const ParseRequest& request, const std::string& header) {
+llvm::IntrusiveRefCntPtr<ObservedFiles> observed_files(const ParseRequest& request,
+                                                       const std::string& header) {
   auto disk =
       llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release());
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   for (const auto& [path, text] : request.virtual_files)
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
   if (!request.precompiled.empty())
-    memory->addFile(kPrefixFile, 0, llvm::MemoryBuffer::getMemBufferCopy(prefix_text(request.precompiled_header)));
+    memory->addFile(kPrefixFile, 0,
+                    llvm::MemoryBuffer::getMemBufferCopy(prefix_text(request.precompiled_header)));
   memory->addFile(kUndeclaredHeader, 0, llvm::MemoryBuffer::getMemBufferCopy(header, kUndeclaredHeader));
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(disk);
   overlay->pushOverlay(memory);
@@ -501,10 +497,10 @@ llvm::IntrusiveRefCntPtr<ObservedFiles> observed_files(const ParseRequest& reque
   return llvm::makeIntrusiveRefCnt<ObservedFiles>(overlay, request.cache.string());
 }
 
-// `header` is included before the source. What is seen of the files is added to `seen`, and pipes and devices to
-// `special_files`.
-Parse parse_once(const ParseRequest& request, const std::string& header, TranslationUnit& unit, Observations& seen,
-                 std::set<std::string>& special_files) {
+// `header` is included before the source. What is seen of the files is added to `seen`, and pipes and devices
+// to `special_files`.
+Parse parse_once(const ParseRequest& request, const std::string& header, TranslationUnit& unit,
+                 Observations& seen, std::set<std::string>& special_files) {
   Parse parse;
   Diagnostics diagnostics(parse, request);
   const auto observed = observed_files(request, header);
@@ -573,13 +569,14 @@ void add_special_files(TranslationUnit& unit, const std::set<std::string>& files
     return;
   if (unit.status == "full")
     unit.status = "partial";
-  unit.reason += (unit.reason.empty() ? "" : "; ") + std::string("neither a regular file nor a folder, not read:");
+  unit.reason +=
+      (unit.reason.empty() ? "" : "; ") + std::string("neither a regular file nor a folder, not read:");
   for (const std::string& file : files)
     unit.reason += " " + file;
 }
 
-// The user's files and those that facts stand in, the main file first: which other headers clang looked at depends on
-// what was precompiled.
+// The user's files and those that facts stand in, the main file first: which other headers clang looked at
+// depends on what was precompiled.
 void settle_files(TranslationUnit& unit) {
   std::vector<bool> stands_in(unit.files.size(), false);
   for_each_position(unit, [&](Position& place) {
@@ -616,6 +613,7 @@ void set_parse_options(CompilerInstance& compiler) {
   compiler.getFrontendOpts().SkipFunctionBodies = true; // the consumer says which
   compiler.getPreprocessorOpts().DisablePragmaDebugCrash = true;
   compiler.getLangOpts().RecoveryAST = true;
+  compiler.getLangOpts().SpellChecking = false; // a guess would be a fact that nobody wrote, and takes long
   compiler.getLangOpts().ConstexprStepLimit = kMostConstantSteps;
   compiler.getDiagnostics().setFatalsAsError(true);
   compiler.getDiagnostics().setErrorLimit(0);
@@ -648,7 +646,8 @@ Extraction extract_observed(const ParseRequest& request) {
   // Where a header is missing, others that need it do not compile either way.
   const bool missing = std::any_of(parse.includes.begin(), parse.includes.end(),
                                    [](const Include& include) { return !include.found; });
-  if (out.precompiled_used && (!parse.finished || (parse.foreign_errors && !missing))) {
+  const bool misfit = parse.foreign_errors || (request.precompiled_moved && parse.errors > 0);
+  if (out.precompiled_used && (!parse.finished || (misfit && !missing))) {
     ParseRequest plain = request;
     plain.precompiled.clear();
     return extract_observed(plain);

@@ -30,15 +30,16 @@ struct ParseRequest {
   bool inferred_flags = false;
   bool graphs = true; // false: events in source order only, for code on which building a graph crashes
   std::vector<std::string> fact_flags; // become TranslationUnit::flags
-  std::filesystem::path precompiled;   // of a header that the source includes before anything else; empty: none
-  std::string precompiled_header;      // its name, as in #include <…>
-  std::filesystem::path cache;         // our own folder: what is read from it says nothing about the source
+  std::filesystem::path precompiled; // of a header that the source includes before anything else; empty: none
+  std::string precompiled_header;    // its name, as in #include <…>
+  bool precompiled_moved = false;    // the source has code before that include: errors may come of the order
+  std::filesystem::path cache;       // our own folder: what is read from it says nothing about the source
 };
 
 struct Extraction {
   TranslationUnit unit;
-  Observations seen;              // holds as long as the facts do
-  bool precompiled_used = false;  // false although one was given: it did not fit
+  Observations seen;             // holds as long as the facts do
+  bool precompiled_used = false; // false although one was given: it did not fit
 };
 
 /// Never throws for what the source contains: `status` tells. Throws reprobe::Error for an unusable request.

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kMostPragmas = 10000; // of one file
 
 bool is_matter_of_computation(StringRef text) {
-  static constexpr std::array<StringRef, 7> starts = {"omp ",         "acc ",         "STDC ", "GCC optimize",
-                                                      "clang fp",     "float_control", "fp_contract"};
+  static constexpr std::array<StringRef, 7> starts = {
+      "omp ", "acc ", "STDC ", "GCC optimize", "clang fp", "float_control", "fp_contract"};
   return std::any_of(starts.begin(), starts.end(), [&](StringRef start) { return text.starts_with(start); });
 }
 
@@ -54,12 +54,8 @@ private:
     std::size_t offset, length;
   };
 
-  std::size_t offset_of(const Token& token) const {
-    return token.getLocation().getRawEncoding() - base_;
-  }
-  Kept kept(const Token& token) {
-    return {token.getKind(), offset_of(token), token.getLength()};
-  }
+  std::size_t offset_of(const Token& token) const { return token.getLocation().getRawEncoding() - base_; }
+  Kept kept(const Token& token) { return {token.getKind(), offset_of(token), token.getLength()}; }
 
   void read_directive(Lexer& lexer, Token& token) {
     Directive directive{offset_of(token), tokens_.size(), {}};
@@ -126,14 +122,9 @@ private:
 
 } // namespace
 
-void add_pragmas(SourceMap& map, const LangOptions& language, TranslationUnit& unit) {
+void add_pragmas(SourceMap& map, const std::vector<FileID>& files, const LangOptions& language,
+                 TranslationUnit& unit) {
   const SourceManager& sources = map.sources;
-  std::vector<FileID> files;
-  for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file)
-    if (const FileID id = sources.translateFile(file->first);
-        id.isValid() && map.is_user(sources.getLocForStartOfFile(id)))
-      files.push_back(id);
-  std::sort(files.begin(), files.end());
   for (const FileID id : files) {
     const StringRef buffer = sources.getBufferOrFake(id).getBuffer();
     if (!buffer.contains("pragma"))

@@ -134,10 +134,22 @@ const SourceMap::File& SourceMap::file_of(FileID id) {
   return files_.insert({id, File{place->second, user}}).first->second;
 }
 
-void SourceMap::add_user_files() {
-  for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file)
-    if (const FileID id = sources.translateFile(file->first); id.isValid() && describe(id).user)
-      file_of(id);
+std::vector<FileID> SourceMap::user_files() {
+  std::vector<FileID> files;
+  std::set<StringRef> seen;
+  // Files of a precompiled header are not local; none of them is the user's.
+  for (unsigned i = 1; i < sources.local_sloc_entry_size(); ++i) {
+    const SrcMgr::SLocEntry& entry = sources.getLocalSLocEntry(i);
+    if (!entry.isFile())
+      continue;
+    const FileID id = sources.getFileID(SourceLocation::getFromRawEncoding(entry.getOffset()));
+    const OptionalFileEntryRef file = sources.getFileEntryRefForID(id);
+    if (!file || !describe(id).user || !seen.insert(file->getName()).second)
+      continue;
+    file_of(id);
+    files.push_back(id);
+  }
+  return files;
 }
 
 Position SourceMap::position(SourceLocation where) {

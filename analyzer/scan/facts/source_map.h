@@ -32,8 +32,9 @@ public:
 
   bool is_user(clang::SourceLocation);
   bool is_user(const clang::Decl*);
-  /// Lists all of the user's files that were read, also those that no fact stands in.
-  void add_user_files();
+  /// All of the user's files that were read, each once; the unit lists them, also those that no fact stands
+  /// in.
+  std::vector<clang::FileID> user_files();
   /// Some declaration of it stands in the user's own files.
   bool is_declared_by_user(const clang::NamedDecl*);
 

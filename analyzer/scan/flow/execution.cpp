@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <sstream>
+#include <utility>
 
 namespace reprobe::scan {
 namespace {
@@ -28,36 +28,46 @@ void collect_variables(const Function& function, const Value& value, std::set<st
     collect_variables(function, argument, ids, depth + 1);
 }
 
-// Worlds at one point: one for each state, with the assumptions that all its paths share.
+// Worlds at one point: one for each state, in the order in which they came, with the assumptions that all its
+// paths share.
 class Worlds {
 public:
   /// True when something new was learnt.
-  bool add(const World& world) {
-    const std::string state = world.state();
-    const auto known = by_state_.find(state);
-    if (known == by_state_.end()) {
-      if (by_state_.size() >= kMostWorlds)
+  bool add(World world) {
+    const auto [known, is_new] = by_state_.try_emplace(world.state(), worlds_.size());
+    if (is_new) {
+      if (worlds_.size() >= kMostWorlds) {
+        by_state_.erase(known);
         return false;
-      by_state_.emplace(state, world);
+      }
+      fresh_.insert(worlds_.size());
+      worlds_.push_back(std::move(world));
       return true;
     }
-    Assumptions& shared = known->second.assumptions;
+    Assumptions& shared = worlds_[known->second].assumptions;
     const std::size_t before = shared.size();
     std::erase_if(shared, [&](const auto& assumption) {
       const auto other = world.assumptions.find(assumption.first);
       return other == world.assumptions.end() || other->second != assumption.second;
     });
-    return shared.size() != before;
+    if (shared.size() == before)
+      return false;
+    fresh_.insert(known->second);
+    return true;
   }
-  std::vector<World> all() const {
+  const std::vector<World>& all() const { return worlds_; }
+  /// Those that are new, or assume less, since they were last taken.
+  std::vector<World> take_fresh() {
     std::vector<World> out;
-    for (const auto& [state, world] : by_state_)
-      out.push_back(world);
+    for (const std::size_t index : std::exchange(fresh_, {}))
+      out.push_back(worlds_[index]);
     return out;
   }
 
 private:
-  std::map<std::string, World> by_state_;
+  std::vector<World> worlds_;
+  std::set<std::size_t> fresh_;
+  std::unordered_map<std::string, std::size_t> by_state_;
 };
 
 } // namespace
@@ -86,32 +96,76 @@ const World::Knob* World::knob(const std::string& name) const {
 }
 
 std::string World::state() const {
-  std::ostringstream text;
-  const auto put = [&](const std::string& name, const Knob& knob) {
-    text << name << '=' << int(knob.value.kind) << knob.value.negated << knob.value.symbol << '@'
-         << knob.writer.event << ';';
+  std::string text;
+  const auto put_number = [&](auto number) {
+    text.append(reinterpret_cast<const char*>(&number), sizeof(number));
   };
+  const auto put_name = [&](const std::string& name) {
+    put_number(name.size());
+    text += name;
+  };
+  const auto put_knob = [&](const std::string& name, const Knob& knob) {
+    put_name(name);
+    put_number(knob.value.kind);
+    put_number(knob.value.negated);
+    put_name(knob.value.symbol);
+    put_number(knob.writer.event);
+  };
+  put_number(knobs.size());
   for (const auto& [name, knob] : knobs)
-    put(name, knob);
-  for (const auto& [guard, knobs_then] : saved)
+    put_knob(name, knob);
+  put_number(saved.size());
+  for (const auto& [guard, knobs_then] : saved) {
+    put_name(guard);
+    put_number(knobs_then.size());
     for (const auto& [name, knob] : knobs_then)
-      put(guard + "/" + name, knob);
-  for (const auto& [name, generator] : generators)
-    text << name << ':' << generator.seed.event << ',' << generator.first_draw.event << ';';
-  for (const auto& [name, value] : constants)
-    text << name << '=' << value << ';';
-  return text.str();
+      put_knob(name, knob);
+  }
+  put_number(generators.size());
+  for (const auto& [name, generator] : generators) {
+    put_name(name);
+    put_number(generator.seed.event);
+    put_number(generator.first_draw.event);
+  }
+  for (const auto& [name, value] : constants) {
+    put_name(name);
+    put_number(value);
+  }
+  return text;
 }
 
 Execution::Execution(const Codebase& project, const Effects& effects,
                      std::function<bool(const Event&)> of_interest)
-    : project_(project), effects_(effects) {
-  for (const FunctionRef& ref : project.functions())
+    : project_(project), effects_(effects), of_interest_(std::move(of_interest)) {}
+
+void Execution::ask(const Names& about) {
+  const auto [entry, is_new] = slices_.try_emplace(about);
+  slice_ = &entry->second;
+  if (!is_new)
+    return;
+  slice_->names = about;
+  for (const FunctionRef& ref : project_.functions())
     for (const Event& event : ref.function->events)
-      for (const Effect& effect : effects.of(&event))
+      for (const Effect& effect : effects_.of(&event)) {
+        if (!about.contains(effect.name))
+          continue;
+        slice_->is_used = true;
         if (effect.kind == Effect::Kind::guard && !event.variable_id.empty())
-          guards_.insert(event.variable_id);
-  find_relevant(of_interest);
+          slice_->guards.insert(event.variable_id);
+      }
+  find_relevant();
+  find_roots();
+}
+
+bool Execution::is_used(const Names& names) {
+  ask(names);
+  return slice_->is_used;
+}
+
+bool Execution::changes_state(const Event& event) const {
+  const std::vector<Effect>& effects = effects_.of(&event);
+  return std::any_of(effects.begin(), effects.end(),
+                     [&](const Effect& effect) { return slice_->names.contains(effect.name); });
 }
 
 // Most events change nothing of what a world knows: they need no new worlds.
@@ -121,23 +175,23 @@ bool Execution::is_inert(FunctionRef ref, const Event& event) {
     if (condition_variables(ref).contains(id))
       return false;
   }
-  const auto [entry, is_new] = inert_.try_emplace(&event, false);
+  const auto [entry, is_new] = slice_->inert.try_emplace(&event, false);
   if (!is_new)
     return entry->second;
-  if (!effects_.of(&event).empty() || guards_.contains(event.variable_id))
+  if (changes_state(event) || slice_->guards.contains(event.variable_id))
     return false;
   const std::vector<FunctionRef> callees = project_.callees(ref, event);
   return entry->second = std::none_of(callees.begin(), callees.end(), [&](const FunctionRef& callee) {
-           return relevant_.contains(callee.function);
+           return slice_->relevant.contains(callee.function);
          });
 }
 
-void Execution::find_relevant(const std::function<bool(const Event&)>& of_interest) {
+void Execution::find_relevant() {
   std::vector<const Function*> open;
   for (const FunctionRef& ref : project_.functions())
     for (const Event& event : ref.function->events)
-      if (!effects_.of(&event).empty() || of_interest(event)) {
-        if (relevant_.insert(ref.function).second)
+      if (changes_state(event) || of_interest_(event)) {
+        if (slice_->relevant.insert(ref.function).second)
           open.push_back(ref.function);
         break;
       }
@@ -145,14 +199,14 @@ void Execution::find_relevant(const std::function<bool(const Event&)>& of_intere
     const Function* function = open.back();
     open.pop_back();
     for (const Site& caller : project_.callers(function))
-      if (relevant_.insert(caller.in.function).second)
+      if (slice_->relevant.insert(caller.in.function).second)
         open.push_back(caller.in.function);
   }
 }
 
 const std::set<std::string>& Execution::condition_variables(FunctionRef ref) {
   const Function& function = *ref.function;
-  const auto [entry, is_new] = condition_variables_.try_emplace(&function);
+  const auto [entry, is_new] = slice_->condition_variables.try_emplace(&function);
   if (!is_new)
     return entry->second;
   for (const Block& block : function.blocks)
@@ -161,21 +215,22 @@ const std::set<std::string>& Execution::condition_variables(FunctionRef ref) {
         collect_variables(function, *edge.condition, entry->second);
   for (const Event& event : function.events)
     for (const Effect& effect : effects_.of(&event))
-      if (effect.argument && effect.kind != Effect::Kind::seed)
+      if (effect.argument && effect.kind != Effect::Kind::seed && slice_->names.contains(effect.name))
         collect_variables(function, *effect.argument, entry->second);
   // What is handed on may decide there.
   for (const Event& event : function.events)
     for (const FunctionRef& callee : project_.callees(ref, event))
-      if (relevant_.contains(callee.function))
+      if (slice_->relevant.contains(callee.function))
         for (const Value& argument : event.arguments)
           collect_variables(function, argument, entry->second);
   return entry->second;
 }
 
-std::vector<FunctionRef> Execution::roots() const {
-  std::vector<FunctionRef> out = project_.mains();
+void Execution::find_roots() {
+  std::vector<FunctionRef>& roots = slice_->roots;
   std::set<const Function*> covered;
   const auto cover = [&](const FunctionRef& root) {
+    roots.push_back(root);
     std::vector<FunctionRef> open = {root};
     while (!open.empty()) {
       const FunctionRef ref = open.back();
@@ -187,30 +242,44 @@ std::vector<FunctionRef> Execution::roots() const {
           open.push_back(callee);
     }
   };
-  for (const FunctionRef& main : out)
+  for (const FunctionRef& main : project_.mains())
     cover(main);
   for (const bool uncalled : {true, false}) // then what only calls itself
     for (const FunctionRef& ref : project_.functions()) {
-      if (covered.contains(ref.function) || !relevant_.contains(ref.function))
+      if (covered.contains(ref.function) || !slice_->relevant.contains(ref.function))
         continue;
-      if (uncalled && !project_.callers(ref.function).empty())
-        continue;
-      out.push_back(ref);
-      cover(ref);
+      if (!uncalled || project_.callers(ref.function).empty())
+        cover(ref);
     }
-  return out;
 }
 
-void Execution::run(FunctionRef root, const Observer& before,
+void Execution::run(FunctionRef root, const Names& about, const Observer& before,
                     const std::function<void(const World&)>& at_exit, const ReturnObserver& after_call) {
+  ask(about);
+  finished_.clear();
+  run_root(root, before, at_exit, after_call);
+}
+
+void Execution::run_all(const Names& about, const Observer& before, const std::function<void(const World&)>& at_exit,
+                        const ReturnObserver& after_call) {
+  ask(about);
+  finished_.clear(); // for all roots together: a second run of a function from the same state shows nothing new
+  for (const FunctionRef& root : slice_->roots)
+    run_root(root, before, at_exit, after_call);
+}
+
+void Execution::run_root(FunctionRef root, const Observer& before, const std::function<void(const World&)>& at_exit,
+                         const ReturnObserver& after_call) {
   before_ = before;
   after_call_ = after_call;
-  finished_.clear();
   running_.clear();
   steps_ = 0;
-  for (const World& world : run_function(root, {}))
+  for (const World& world : run_function(root, {})) {
     if (at_exit)
       at_exit(world);
+    if (after_call)
+      after_call(root, World{}, world);
+  }
 }
 
 std::vector<World> Execution::run_function(FunctionRef ref, const World& entry) {
@@ -237,8 +306,8 @@ void Execution::run_worlds(FunctionRef ref, const Event& event, std::vector<Worl
   }
   Worlds next;
   for (World& world : worlds)
-    for (const World& after : run_event(ref, event, std::move(world)))
-      next.add(after);
+    for (World& after : run_event(ref, event, std::move(world)))
+      next.add(std::move(after));
   worlds = next.all();
 }
 
@@ -263,9 +332,9 @@ std::vector<World> Execution::run_blocks(FunctionRef ref, const World& entry) {
     const std::uint32_t id = open.front();
     open.pop_front();
     const auto found = blocks.find(id);
-    if (found == blocks.end() || ++visits[id] > 2 * kMostWorlds)
+    if (found == blocks.end() || ++visits[id] > 8 * kMostWorlds)
       continue;
-    std::vector<World> worlds = at_start[id].all();
+    std::vector<World> worlds = at_start[id].take_fresh(); // what the others lead to is known
     for (std::uint32_t index : found->second->events) {
       if (index < function.events.size())
         run_worlds(ref, function.events[index], worlds);
@@ -278,7 +347,8 @@ std::vector<World> Execution::run_blocks(FunctionRef ref, const World& entry) {
         if (edge.condition && edge.label.empty() &&
             !assume(next.assumptions, truth_of(function, *edge.condition, next.constants), edge.when))
           continue;
-        if (at_start[edge.block].add(next) && std::find(open.begin(), open.end(), edge.block) == open.end())
+        if (at_start[edge.block].add(std::move(next)) &&
+            std::find(open.begin(), open.end(), edge.block) == open.end())
           open.push_back(edge.block);
       }
   }
@@ -302,7 +372,8 @@ std::vector<World> Execution::run_event(FunctionRef ref, const Event& event, Wor
       world.saved.erase(event.variable_id);
     }
   for (const Effect& effect : effects_.of(&event))
-    apply(ref, event, effect, world);
+    if (slice_->names.contains(effect.name))
+      apply(ref, event, effect, world);
   return run_calls(ref, event, std::move(world));
 }
 
@@ -313,8 +384,8 @@ void Execution::apply_assignment(FunctionRef ref, const Event& event, World& wor
   forget(world.assumptions, id);
   world.constants.erase(id);
   const bool plain = event.kind == Event::Kind::declare || event.text == "=";
-  const auto tracked = condition_variables_.find(ref.function);
-  if (!plain || event.arguments.size() != 1 || tracked == condition_variables_.end() ||
+  const auto tracked = slice_->condition_variables.find(ref.function);
+  if (!plain || event.arguments.size() != 1 || tracked == slice_->condition_variables.end() ||
       !tracked->second.contains(id))
     return;
   const Value& value = event.arguments[0];
@@ -360,12 +431,12 @@ void Execution::apply(FunctionRef ref, const Event& event, const Effect& effect,
 std::vector<World> Execution::run_calls(FunctionRef ref, const Event& event, World world) {
   std::vector<World> worlds = {std::move(world)};
   for (const FunctionRef& callee : project_.callees(ref, event)) {
-    if (!relevant_.contains(callee.function))
+    if (!slice_->relevant.contains(callee.function))
       continue;
     Worlds next;
     for (const World& before : worlds)
-      for (const World& after : call(ref, event, callee, before))
-        next.add(after);
+      for (World& after : call(ref, event, callee, before))
+        next.add(std::move(after));
     worlds = next.all();
   }
   return worlds;

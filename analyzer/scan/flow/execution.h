@@ -4,6 +4,9 @@
 // hold which values, which generators are seeded. Worlds that agree on the state are merged; their
 // assumptions are then those that they share. Results are "may": the observer sees each state that some path
 // can have.
+//
+// A run answers one question: of the names that it asks about, and nothing else, worlds keep the state. What
+// a project does with other switches and generators would only multiply its worlds.
 #pragma once
 
 #include "analyzer/scan/flow/conditions.h"
@@ -37,14 +40,17 @@ struct World {
   /// Whether both can be on at once.
   bool may_both_be_on(const std::string& a, const std::string& b) const;
   const Knob* knob(const std::string& name) const;
-  /// Everything but the assumptions, as text: equal exactly when the states are.
+  /// Everything but the assumptions: equal exactly when the states are.
   std::string state() const;
 };
 
 class Execution {
 public:
+  /// Names of switches and generators.
+  using Names = std::set<std::string>;
   using Observer = std::function<void(const Site&, const World&)>;
-  /// Sees a function of the user's return: the world in which it was called, and one that it leaves behind.
+  /// Sees a function of the user's return, the root too: the world in which it was called, and one that it
+  /// leaves behind.
   using ReturnObserver = std::function<void(FunctionRef callee, const World& before, const World& after)>;
 
   /// `of_interest`: functions with such events are followed into even if nothing in them changes the state.
@@ -52,13 +58,35 @@ public:
 
   /// Runs from `root`; `before` sees each event that is run and the world before it, `at_exit` each final
   /// world.
-  void run(FunctionRef root, const Observer& before, const std::function<void(const World&)>& at_exit = {},
-           const ReturnObserver& after_call = {});
+  void run(FunctionRef root, const Names& about, const Observer& before,
+           const std::function<void(const World&)>& at_exit = {}, const ReturnObserver& after_call = {});
 
-  /// The functions that no other function of the project runs, mains first: together they run everything.
-  std::vector<FunctionRef> roots() const;
+  /// Whether anything in the project sets, seeds or draws from one of them.
+  bool is_used(const Names&);
+
+  /// The same from all functions that no other function of the project runs, mains first: together they run
+  /// everything that matters.
+  void run_all(const Names& about, const Observer& before,
+               const std::function<void(const World&)>& at_exit = {}, const ReturnObserver& after_call = {});
 
 private:
+  // What is known of the project for one question.
+  struct Slice {
+    Names names;
+    bool is_used = false;
+    std::set<const Function*> relevant;
+    std::set<std::string> guards; // variables whose end puts switches back
+    std::unordered_map<const Event*, bool> inert;
+    std::unordered_map<const Function*, std::set<std::string>> condition_variables;
+    std::vector<FunctionRef> roots;
+  };
+  void ask(const Names& about);
+  bool changes_state(const Event&) const;
+  void find_relevant();
+  void find_roots();
+  void run_root(FunctionRef, const Observer& before, const std::function<void(const World&)>& at_exit,
+                const ReturnObserver& after_call);
+
   std::vector<World> run_function(FunctionRef, const World& entry);
   std::vector<World> run_blocks(FunctionRef, const World& entry);
   void run_worlds(FunctionRef, const Event&, std::vector<World>&);
@@ -68,15 +96,13 @@ private:
   std::vector<World> call(FunctionRef caller, const Event&, FunctionRef callee, const World&);
   void apply(FunctionRef, const Event&, const Effect&, World&) const;
   void apply_assignment(FunctionRef, const Event&, World&) const;
-  void find_relevant(const std::function<bool(const Event&)>& of_interest);
   const std::set<std::string>& condition_variables(FunctionRef);
 
   const Codebase& project_;
   const Effects& effects_;
-  std::set<const Function*> relevant_;
-  std::set<std::string> guards_; // variables whose end puts switches back
-  std::unordered_map<const Event*, bool> inert_;
-  std::unordered_map<const Function*, std::set<std::string>> condition_variables_;
+  std::function<bool(const Event&)> of_interest_;
+  std::map<Names, Slice> slices_;
+  Slice* slice_ = nullptr; // of the run in progress
   std::map<std::pair<const Function*, std::string>, std::vector<World>> finished_;
   std::set<const Function*> running_;
   std::size_t steps_ = 0;

@@ -50,7 +50,8 @@ std::string severity_of(const rules::Rule& rule, const std::string& file, const 
   return is_selected(rule, options.rules) ? stage_severity(rule, file, options) : "off";
 }
 
-// Whether some file may want the rule: where files have severities of their own every selected rule is judged.
+// Whether some file may want the rule: where files have severities of their own every selected rule is
+// judged.
 bool is_wanted(const rules::Rule& rule, const Options& options) {
   return options.severity ? is_selected(rule, options.rules) : severity_of(rule, {}, options) != "off";
 }
@@ -73,24 +74,25 @@ void leave_to_others(const rules::Registry& registry, std::vector<report::Findin
 std::unordered_map<const Event*, Reached> states_at_operators(const Codebase& project, Execution& execution,
                                                               const SymbolIndex& operators) {
   std::unordered_map<const Event*, Reached> reached;
-  const bool any = std::any_of(project.functions().begin(), project.functions().end(), [&](const FunctionRef& ref) {
-    return std::any_of(ref.function->events.begin(), ref.function->events.end(),
-                       [&](const Event& event) { return !operators.find(event).empty(); });
-  });
+  const bool any =
+      std::any_of(project.functions().begin(), project.functions().end(), [&](const FunctionRef& ref) {
+        return std::any_of(ref.function->events.begin(), ref.function->events.end(),
+                           [&](const Event& event) { return !operators.find(event).empty(); });
+      });
   if (!any)
     return reached; // all those paths would show nothing
-  for (const FunctionRef& root : execution.roots())
-    execution.run(root, [&](const Site& site, const World& world) {
-      if (operators.find(*site.event).empty())
-        return;
-      Reached& state = reached[site.event];
-      state.with_gradients |= world.may_be("grad", true, true);
-      state.without_gradients |= world.may_be("grad", false, true);
-      state.strict |= world.may_be("algorithms.deterministic", true);
-      state.not_strict |= world.may_be("algorithms.deterministic", false);
-      state.warn_only |=
-          world.may_be("algorithms.deterministic", true) && world.may_be("algorithms.warn-only", true);
-    });
+  const Execution::Names asked = {"grad", "algorithms.deterministic", "algorithms.warn-only"};
+  execution.run_all(asked, [&](const Site& site, const World& world) {
+    if (operators.find(*site.event).empty())
+      return;
+    Reached& state = reached[site.event];
+    state.with_gradients |= world.may_be("grad", true, true);
+    state.without_gradients |= world.may_be("grad", false, true);
+    state.strict |= world.may_be("algorithms.deterministic", true);
+    state.not_strict |= world.may_be("algorithms.deterministic", false);
+    state.warn_only |=
+        world.may_be("algorithms.deterministic", true) && world.may_be("algorithms.warn-only", true);
+  });
   return reached;
 }
 
@@ -141,7 +143,8 @@ std::string shown_name(const Event& event) {
   return name;
 }
 
-// The project says so of the function around it, of what is called, or of the operators and kernels that vary.
+// The project says so of the function around it, of what is called, or of the operators and kernels that
+// vary.
 bool Findings::is_known_deterministic(const Draft& draft) const {
   std::vector<std::string> names;
   if (draft.site.in.function)
@@ -232,7 +235,9 @@ report::Findings judge(const std::vector<TranslationUnit>& units, const rules::R
   const Evidence evidence(project);
   const Registrations registrations(project);
   const SymbolIndex operators(registry.table("operators"));
-  Execution execution(project, effects, [&](const Event& event) { return !operators.find(event).empty(); });
+  Execution execution(project, effects, [&](const Event& event) {
+    return !effects.of(&event).empty() || !operators.find(event).empty();
+  });
   const auto reached = states_at_operators(project, execution, operators);
   const Context context{project, registry, effects, evidence, execution, reached, build_flags};
   // Comments are unused only if the rules that they name, shown or not, find nothing.
@@ -261,11 +266,12 @@ report::Findings judge(const std::vector<TranslationUnit>& units, const rules::R
     if (options.rule_times)
       (*options.rule_times)[rule.id] += std::chrono::steady_clock::now() - start;
   }
-  apply_suppressions(units, registry, unused,
-                     [&](const rules::Rule& rule, const std::string& file) {
-                       return stage_severity(rule, file, options) != "off";
-                     },
-                     out);
+  apply_suppressions(
+      units, registry, unused,
+      [&](const rules::Rule& rule, const std::string& file) {
+        return stage_severity(rule, file, options) != "off";
+      },
+      out);
   for (auto* findings : {&out.findings, &out.suppressed}) {
     for (report::Finding& finding : *findings)
       finding.severity = severity_of(*registry.find(finding.rule), finding.source.file, options);

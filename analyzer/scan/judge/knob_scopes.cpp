@@ -62,8 +62,11 @@ void judge_late(const KnobCheck& check) {
     else
       known->phase = world.knob(after)->writer;
   };
-  for (const FunctionRef& root : check.context.execution.roots())
-    check.context.execution.run(root, look);
+  Execution::Names asked(knobs.begin(), knobs.end());
+  asked.insert(after);
+  if (!check.context.execution.is_used({after}))
+    return; // every switch is early
+  check.context.execution.run_all(asked, look);
   for (const std::string& knob : knobs)
     for (const KnobWrite& write : switched_on(check.context, knob)) {
       const auto known =
@@ -95,10 +98,9 @@ void judge_leaks(const KnobCheck& check) {
     draft.notes.emplace_back(Site{function, nullptr}, "still so when this function returns");
     check.findings.add(std::move(draft));
   };
-  for (const FunctionRef& root : check.context.execution.roots())
-    check.context.execution.run(
-        root, [](const Site&, const World&) {}, [&](const World& world) { look(root, World{}, world); },
-        look);
+  if (!check.context.execution.is_used({knob}))
+    return;
+  check.context.execution.run_all({knob}, [](const Site&, const World&) {}, {}, look);
 }
 
 // A constructor sets `knobs` to what its object, one of several, asks for.

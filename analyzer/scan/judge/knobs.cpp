@@ -66,14 +66,18 @@ void judge_together(const KnobCheck& check) {
       return;
     }
   };
-  for (const FunctionRef& root : check.context.execution.roots())
-    check.context.execution.run(
-        root,
-        [&](const Site& site, const World& world) {
-          if (uses_libtorch(check.context, *site.event))
-            look(world);
-        },
-        look);
+  if (!check.context.execution.is_used({knob}))
+    return;
+  Execution::Names asked = {knob};
+  for (const std::string& other : strings(check.options, "with"))
+    asked.insert(other);
+  check.context.execution.run_all(
+      asked,
+      [&](const Site& site, const World& world) {
+        if (uses_libtorch(check.context, *site.event))
+          look(world);
+      },
+      look);
 }
 
 void judge_states(const KnobCheck& check) {
@@ -98,8 +102,11 @@ void judge_states(const KnobCheck& check) {
       draft.notes.emplace_back(writer, "together with this");
     check.findings.add(std::move(draft));
   };
-  for (const FunctionRef& root : check.context.execution.roots())
-    check.context.execution.run(root, look);
+  Execution::Names asked;
+  for (const json& state : check.options.at("states"))
+    asked.insert(state.at("knob").get<std::string>());
+  if (check.context.execution.is_used(asked))
+    check.context.execution.run_all(asked, look);
 }
 
 void judge_on(const KnobCheck& check) {

@@ -67,7 +67,7 @@ Draws draws_of(const Context& context, const Program& program, const std::string
 // The draw that comes first on some path of main, if main's paths show one.
 Site first_draw(const Context& context, const Program& program, const std::string& generator) {
   Site first;
-  context.execution.run(program.main, [&](const Site&, const World& world) {
+  context.execution.run(program.main, {generator}, [&](const Site&, const World& world) {
     if (first)
       return;
     if (const auto found = world.generators.find(generator);
@@ -113,7 +113,7 @@ void judge_conditional(const Context& context, Findings& findings) {
   for (const Program& program : context.evidence.programs()) {
     Site seed, draw;
     context.execution.run(
-        program.main,
+        program.main, {generator},
         [&](const Site& site, const World&) {
           for (const Effect& effect : context.effects.of(site.event))
             if (!seed && is(effect, Effect::Kind::seed, generator))
@@ -169,11 +169,13 @@ void judge_partial(const Context& context, Findings& findings) {
         continue;
       Draft draft;
       draft.site = generator == "torch" ? other->second : draw;
-      draft.message = generator == "torch"
-                          ? fmt::format("this seeds the CUDA generators only: {} draws from the CPU generator, which stays unseeded",
-                                        shown_name(*draw.event))
-                          : fmt::format("{} draws from {}, which starts from entropy and is not seeded, while others are",
-                                        shown_name(*draw.event), generator_name(generator));
+      draft.message =
+          generator == "torch"
+              ? fmt::format("this seeds the CUDA generators only: {} draws from the CPU generator, which "
+                            "stays unseeded",
+                            shown_name(*draw.event))
+              : fmt::format("{} draws from {}, which starts from entropy and is not seeded, while others are",
+                            shown_name(*draw.event), generator_name(generator));
       draft.fix = findings.rule().fix;
       if (generator == "torch")
         draft.notes.emplace_back(draw, "drawn here");
@@ -201,22 +203,25 @@ void judge_resume(const Context& context, Findings& findings) {
             if (row.at("role") == "generator-state")
               keeps_state = true;
             const json types = row.value("argument-type", json::array());
-            const bool fits = std::any_of(event.arguments.begin(), event.arguments.end(), [&](const Value& argument) {
-              return std::any_of(types.begin(), types.end(), [&](const json& type) {
-                return argument.type.find(type.get<std::string>()) != std::string::npos;
-              });
-            });
+            const bool fits =
+                std::any_of(event.arguments.begin(), event.arguments.end(), [&](const Value& argument) {
+                  return std::any_of(types.begin(), types.end(), [&](const json& type) {
+                    return argument.type.find(type.get<std::string>()) != std::string::npos;
+                  });
+                });
             if (row.at("role") == "loads-progress" && fits && !load)
               load = {ref, &event};
           }
           for (const Effect& effect : context.effects.of(&event))
-            draws |= !effect.layer && (is(effect, Effect::Kind::draw, "torch") || is(effect, Effect::Kind::draw_later, "torch"));
+            draws |= !effect.layer && (is(effect, Effect::Kind::draw, "torch") ||
+                                       is(effect, Effect::Kind::draw_later, "torch"));
         }
     if (!load || keeps_state || !draws)
       continue;
     Draft draft;
     draft.site = load;
-    draft.message = "training goes on from a stored optimizer, but with other random numbers than the run that was stopped: "
+    draft.message = "training goes on from a stored optimizer, but with other random numbers than the run "
+                    "that was stopped: "
                     "no generator's state is stored";
     draft.fix = findings.rule().fix;
     draft.notes.emplace_back(Site{program.main, nullptr}, "the program starts here");
@@ -293,8 +298,8 @@ bool runs(const Codebase& project, FunctionRef from, FunctionRef function, int d
   return false;
 }
 
-void report_entropy(const Context& context, const Site& sink, const std::string& generator, const Origin& origin,
-                    Findings& findings) {
+void report_entropy(const Context& context, const Site& sink, const std::string& generator,
+                    const Origin& origin, Findings& findings) {
   // Read by a helper that the seeding function asks for a seed, the fault is where the seed is used.
   const bool here = runs(context.project, sink.in, origin.source.in);
   Draft draft;
@@ -362,9 +367,8 @@ void judge_entropy(const Context& context, Findings& findings) {
 
 // --- seeds that come too late ---
 
-void judge_order_of(const Context& context, FunctionRef root, const std::string& generator,
-                    Findings& findings) {
-  context.execution.run(root, [&](const Site& site, const World& world) {
+void judge_order(const Context& context, const std::string& generator, Findings& findings) {
+  context.execution.run_all({generator}, [&](const Site& site, const World& world) {
     for (const Effect& effect : context.effects.of(site.event)) {
       if (!is(effect, Effect::Kind::seed, generator))
         continue;
@@ -394,16 +398,20 @@ void judge_globals(const Context& context, const std::string& generator, Finding
       if (ref.function->name != "<static-init>" || !program.functions.contains(ref.function))
         continue;
       Site first;
-      context.execution.run(ref, [](const Site&, const World&) {}, [&](const World& world) {
-        if (const auto state = world.generators.find(generator); state != world.generators.end() && !state->second.seed)
-          first = state->second.first_draw;
-      });
+      context.execution.run(
+          ref, {generator}, [](const Site&, const World&) {},
+          [&](const World& world) {
+            if (const auto state = world.generators.find(generator);
+                state != world.generators.end() && !state->second.seed)
+              first = state->second.first_draw;
+          });
       if (!first)
         continue;
       Draft draft;
       draft.site = first;
-      draft.message = fmt::format("{} draws while globals are initialised, before main can seed the generator",
-                                  shown_name(*first.event));
+      draft.message =
+          fmt::format("{} draws while globals are initialised, before main can seed the generator",
+                      shown_name(*first.event));
       draft.fix = findings.rule().fix;
       draft.notes.emplace_back(Site{program.main, nullptr}, "main starts here");
       findings.add(std::move(draft));
@@ -416,8 +424,7 @@ void judge_after_use(const Context& context, Findings& findings) {
   if (!is_seeded_and_drawn(context, generator))
     return;
   judge_globals(context, generator, findings);
-  for (const FunctionRef& root : context.execution.roots())
-    judge_order_of(context, root, generator, findings);
+  judge_order(context, generator, findings);
 }
 
 } // namespace

@@ -14,14 +14,17 @@ struct PrecompiledTest : testing::Test {
   fs::path source;
 
   void SetUp() override {
-    folder.write("sdk/torch/torch.h", "#pragma once\n#include <torch/tensor.h>\n"
-                                      "#ifdef SDK_DOUBLE\nusing scalar = double;\n#else\nusing scalar = float;\n#endif\n");
-    folder.write("sdk/torch/tensor.h", "#pragma once\nnamespace at { struct Tensor { Tensor relu() const; }; }\n"
-                                       "template <class T> T twice(T x) { return x + x; }\n");
+    folder.write("sdk/torch/torch.h",
+                 "#pragma once\n#include <torch/tensor.h>\n"
+                 "#ifdef SDK_DOUBLE\nusing scalar = double;\n#else\nusing scalar = float;\n#endif\n");
+    folder.write("sdk/torch/tensor.h",
+                 "#pragma once\nnamespace at { struct Tensor { Tensor relu() const; }; }\n"
+                 "template <class T> T twice(T x) { return x + x; }\n");
     fs::create_directories(folder.path / "project/include");
-    source = folder.write("project/main.cpp", "#include <torch/torch.h>\n"
-                                              "template <class F> void apply(F f) { f(twice(1)); }\n"
-                                              "scalar run(at::Tensor t) { t.relu(); apply([](int) {}); return 1; }\n");
+    source = folder.write("project/main.cpp",
+                          "#include <torch/torch.h>\n"
+                          "template <class F> void apply(F f) { f(twice(1)); }\n"
+                          "scalar run(at::Tensor t) { t.relu(); apply([](int) {}); return 1; }\n");
   }
 
   ParseRequest request(const std::vector<std::string>& more = {}) const {
@@ -30,7 +33,8 @@ struct PrecompiledTest : testing::Test {
     out.main_file = source;
     out.third_party_roots = {folder.path / "sdk"};
     out.cache = folder.path / "cache";
-    out.command = {"clang++", "-fsyntax-only", "-std=c++17", "-I" + (folder.path / "project/include").string(),
+    out.command = {"clang++",    "-fsyntax-only",
+                   "-std=c++17", "-I" + (folder.path / "project/include").string(),
                    "-idirafter", (folder.path / "sdk").string()};
     out.command.insert(out.command.end(), more.begin(), more.end());
     out.command.insert(out.command.end(), {"--", source.string()});
@@ -70,7 +74,8 @@ TEST_F(PrecompiledTest, IsSharedWhereTheHeaderReadsTheSame) {
   ASSERT_TRUE(make(request()));
   EXPECT_TRUE(find(request({"-DUNRELATED=1"})));
   EXPECT_TRUE(find(request({"-I" + (folder.path / "project").string()})));
-  EXPECT_EQ(to_json(parse_with(request({"-DUNRELATED=1"})).unit), to_json(extract(request({"-DUNRELATED=1"}))));
+  EXPECT_EQ(to_json(parse_with(request({"-DUNRELATED=1"})).unit),
+            to_json(extract(request({"-DUNRELATED=1"}))));
   EXPECT_FALSE(find(request({"-DSDK_DOUBLE"})));
   EXPECT_FALSE(find(request({"-std=c++20"})));
   EXPECT_FALSE(find(request({"-isystem", (folder.path / "sdk/torch").string()})));
@@ -98,7 +103,8 @@ TEST_F(PrecompiledTest, AShadowingHeaderOfTheProjectIsSeen) {
 TEST_F(PrecompiledTest, AChangedHeaderMakesItUseless) {
   ASSERT_TRUE(make(request()));
   const fs::path file = find(request())->file;
-  folder.write("sdk/torch/tensor.h", "#pragma once\nnamespace at { struct Tensor { Tensor tanh() const; }; }\n");
+  folder.write("sdk/torch/tensor.h",
+               "#pragma once\nnamespace at { struct Tensor { Tensor tanh() const; }; }\n");
   EXPECT_FALSE(find(request()));
   EXPECT_FALSE(fs::exists(file));
 }
@@ -129,8 +135,10 @@ TEST_F(PrecompiledTest, ADamagedOneIsNotUsed) {
 }
 
 TEST_F(PrecompiledTest, IsKeptWhereOtherHeadersAreMissing) {
-  folder.write("sdk/distributed.h", "#pragma once\n#include <mpi.h>\nstruct Group { MPI_Comm communicator; };\n");
-  folder.write("project/main.cpp", "#include <torch/torch.h>\n#include <distributed.h>\nscalar run() { return 1; }\n");
+  folder.write("sdk/distributed.h",
+               "#pragma once\n#include <mpi.h>\nstruct Group { MPI_Comm communicator; };\n");
+  folder.write("project/main.cpp",
+               "#include <torch/torch.h>\n#include <distributed.h>\nscalar run() { return 1; }\n");
   ASSERT_TRUE(make(request()));
   const Extraction extraction = parse_with(request());
   EXPECT_TRUE(extraction.precompiled_used);
@@ -142,29 +150,80 @@ TEST_F(PrecompiledTest, WhatTheSourceSaysBeforeCounts) {
   const auto header_of = [&](const std::string& text) {
     folder.write("project/main.cpp", text);
     const auto use = header_use(request());
-    return use ? use->request.header : "";
+    return use ? (use->moved ? "moved " : "") + use->request.header : "";
   };
-  folder.write("project/model.h", "#ifndef MODEL_H\n#define MODEL_H\n#include <torch/torch.h>\nstruct Model {};\n#endif\n");
+  folder.write("project/model.h",
+               "#ifndef MODEL_H\n#define MODEL_H\n#include <torch/torch.h>\nstruct Model {};\n#endif\n");
   folder.write("project/plain.h", "#pragma once\nstruct Plain {};\n");
-  folder.write("project/late.h", "#pragma once\nnamespace torch { struct Tensor; }\n#include <torch/torch.h>\n");
-  EXPECT_EQ(header_of("// words\n/* more\n words */ #include <vector>\n#include <torch/torch.h>\nint x;\n"), "torch/torch.h");
+  folder.write("project/late.h",
+               "#pragma once\nnamespace torch { struct Tensor; }\n#include <torch/torch.h>\n");
+  EXPECT_EQ(header_of("// words\n/* more\n words */ #include <vector>\n#include <torch/torch.h>\nint x;\n"),
+            "torch/torch.h");
   EXPECT_EQ(header_of("#include \"model.h\"\n"), "torch/torch.h");
   EXPECT_EQ(header_of("#include <ATen/ATen.h>\n#include <torch/torch.h>\n"), "torch/torch.h");
-  EXPECT_EQ(header_of("#include <ATen/ATen.h>\nint x;\n#include <torch/torch.h>\n"), "ATen/ATen.h");
-  EXPECT_EQ(header_of("#include \"plain.h\"\n#include <torch/torch.h>\n"), "");
-  EXPECT_EQ(header_of("#include \"late.h\"\n"), "");
+  EXPECT_EQ(header_of("#include <torch/torch.h>\nint x;\n#include <ATen/ATen.h>\n"), "torch/torch.h");
+  EXPECT_EQ(header_of("#include <ATen/ATen.h>\nint x;\n#include <torch/torch.h>\n"), "moved torch/torch.h");
+  EXPECT_EQ(header_of("#include \"plain.h\"\n#include <torch/torch.h>\n"), "moved torch/torch.h");
+  EXPECT_EQ(header_of("#include \"late.h\"\n"), "moved torch/torch.h");
+  EXPECT_EQ(header_of("namespace a {}\n#include <torch/torch.h>\n"), "moved torch/torch.h");
+  EXPECT_EQ(header_of("#undef X\n#include <torch/torch.h>\n"), "torch/torch.h");
+  EXPECT_EQ(header_of("#ifdef X\nint x;\n#endif\n#include <torch/torch.h>\n"), "moved torch/torch.h");
+  // Under a condition, in a string, in a comment: not included for certain.
   EXPECT_EQ(header_of("#ifdef X\n#include <torch/torch.h>\n#endif\n"), "");
-  EXPECT_EQ(header_of("namespace a {}\n#include <torch/torch.h>\n"), "");
-  EXPECT_EQ(header_of("#undef X\n#include <torch/torch.h>\n"), "");
+  EXPECT_EQ(header_of("#if 1\n#if 0\n#endif\n#include <torch/torch.h>\n#endif\n"), "");
   EXPECT_EQ(header_of("// #include <torch/torch.h>\n"), "");
+  EXPECT_EQ(header_of("int x; /* \n#include <torch/torch.h>\n*/\n"), "");
+  EXPECT_EQ(header_of("const char* s = \"/*\";\n#include <torch/torch.h>\n"), "moved torch/torch.h");
+  EXPECT_EQ(header_of("int x = '\\\"';\n#include <torch/torch.h>\n"), "moved torch/torch.h");
   EXPECT_EQ(header_of("#include \\\n <torch/torch.h> // why\n"), "torch/torch.h");
+}
+
+TEST_F(PrecompiledTest, AHeaderAfterCodeGivesTheSameFacts) {
+  folder.write("project/plain.h", "#pragma once\nstruct Plain { int rounds = 3; };\n");
+  folder.write("project/main.cpp", "#include \"plain.h\"\nstatic int before() { return Plain().rounds; }\n"
+                                   "#include <torch/torch.h>\n"
+                                   "scalar run(at::Tensor t) { t.relu(); return before(); }\n");
+  ASSERT_TRUE(make(request()));
+  ParseRequest with = request();
+  with.precompiled_moved = true;
+  const Extraction extraction = parse_with(with);
+  EXPECT_TRUE(extraction.precompiled_used);
+  EXPECT_EQ(extraction.unit.status, "full") << extraction.unit.reason;
+  EXPECT_EQ(to_json(extraction.unit), to_json(extract(request())));
+}
+
+TEST_F(PrecompiledTest, ASourceThatNeedsItsOwnOrderIsParsedInIt) {
+  // With the header first, `Plan` is ambiguous.
+  folder.write("sdk/torch/torch.h", "#pragma once\nstruct Plan {};\n");
+  folder.write("project/main.cpp", "namespace own { struct Plan {}; }\nusing namespace own;\nPlan plan;\n"
+                                   "#include <torch/torch.h>\nint run() { return 1; }\n");
+  ASSERT_TRUE(make(request()));
+  ParseRequest with = request();
+  with.precompiled_moved = true;
+  const Extraction extraction = parse_with(with);
+  EXPECT_FALSE(extraction.precompiled_used);
+  EXPECT_EQ(to_json(extraction.unit), to_json(extract(request())));
+}
+
+TEST_F(PrecompiledTest, MacrosAnywhereBeforeAMovedHeaderForbidIt) {
+  folder.write("project/main.cpp", "int x;\n#include <torch/torch.h>\n");
+  ASSERT_TRUE(make(request()));
+  EXPECT_TRUE(find(request()));
+  folder.write("project/main.cpp",
+               "int x;\n#define SDK_DOUBLE 1\n#include <torch/torch.h>\nscalar run() { return 1; }\n");
+  EXPECT_FALSE(find(request()));
+  folder.write("project/options.h", "#pragma once\nint y;\n#ifndef NEVER\n#define SDK_DOUBLE 1\n#endif\n");
+  folder.write("project/main.cpp",
+               "#include \"options.h\"\n#include <torch/torch.h>\nscalar run() { return 1; }\n");
+  EXPECT_FALSE(find(request()));
 }
 
 TEST_F(PrecompiledTest, MacrosOfTheSourceThatTheHeaderAsksForForbidIt) {
   folder.write("project/main.cpp", "#define MINE 1\n#include <torch/torch.h>\n");
   ASSERT_TRUE(make(request()));
   EXPECT_TRUE(find(request()));
-  folder.write("project/main.cpp", "#define SDK_DOUBLE 1\n#include <torch/torch.h>\nscalar run() { return 1; }\n");
+  folder.write("project/main.cpp",
+               "#define SDK_DOUBLE 1\n#include <torch/torch.h>\nscalar run() { return 1; }\n");
   EXPECT_FALSE(find(request()));
   Cache cache(folder.path / "cache");
   EXPECT_EQ(parse_all({request()}, {}, {}, &cache).at(0).functions.at(0).result_type, "double");
@@ -174,7 +233,8 @@ TEST_F(PrecompiledTest, ManyFilesWithOneHeaderMakeItFirst) {
   std::vector<ParseRequest> requests;
   for (int i = 0; i < 4; ++i) {
     const std::string name = "f" + std::to_string(i);
-    source = folder.write("project/" + name + ".cpp", "#include <torch/torch.h>\nscalar " + name + "() { return 1; }\n");
+    source = folder.write("project/" + name + ".cpp",
+                          "#include <torch/torch.h>\nscalar " + name + "() { return 1; }\n");
     requests.push_back(request());
   }
   const auto plain = parse_all(requests, {});

@@ -1,3 +1,4 @@
+#include "analyzer/scan/driver/inference.h"
 #include "analyzer/scan/driver/project.h"
 #include "folder.h"
 #include "rules/error.h"
@@ -72,7 +73,8 @@ TEST(Project, GitConfigurationRunsNothing) {
     GTEST_SKIP() << "no git";
   const fs::path witness = folder.path / "witness";
   std::ofstream(folder.path / ".git/config", std::ios::app)
-      << "[core]\n\tfsmonitor = \"touch '" << witness.string() << "'; false\"\n\thooksPath = .\n\trepositoryformatversion = 1\n"
+      << "[core]\n\tfsmonitor = \"touch '" << witness.string()
+      << "'; false\"\n\thooksPath = .\n\trepositoryformatversion = 1\n"
       << "[extensions]\n\tpartialClone = origin\n[index]\n\tsparse = true\n"
       << "[remote \"origin\"]\n\turl = \"ext::touch " << witness.string() << "\"\n\tpromisor = true\n";
   EXPECT_EQ(find_sources(folder.path).files.size(), 1u);
@@ -119,11 +121,58 @@ TEST(Project, IncludeFoldersAreInferred) {
   const fs::path source = folder.write("app/train/main.cpp");
   folder.write("include/x.h"), folder.write("lib/core/include/y.h"), folder.write("app/src/z.h"),
       folder.write(".git/config", "");
-  const auto found = infer_includes(source, folder.path);
+  const auto found = Inference().include_folders(source, folder.path);
   const auto shown = names(folder, found);
   EXPECT_EQ(shown,
             (std::vector<std::string>{"app/train", "app", "app/src", ".", "include", "lib/core/include"}));
   EXPECT_EQ(project_root_of(source), folder.path);
+}
+
+TEST(Project, FoldersThatHoldWhatIsIncludedAreInferred) {
+  Folder folder;
+  folder.write(".git/config", "");
+  const fs::path source =
+      folder.write("models/gan/main.cpp", "#include \"helpers.h\"\n#include <own/deep.h>\n"
+                                          "#include <vector>\n#include \"nowhere.h\"\n");
+  folder.write("utils/helpers.h", "#pragma once\n#include \"data/sets.h\"\n");
+  folder.write("core/data/sets.h", "int x;");
+  folder.write("lib/own/deep.h", "int y;");
+  folder.write("odd/vector.h", ""), folder.write("odd/vector", "");
+  folder.write("build/helpers.h", "");
+  EXPECT_EQ(names(folder, Inference().include_folders(source, folder.path)),
+            (std::vector<std::string>{"models/gan", "models", ".", "utils", "lib", "core"}));
+}
+
+TEST(Project, OfSeveralHeadersOfANameTheNearestAndOwnIsMeant) {
+  Folder folder;
+  folder.write(".git/config", "");
+  const fs::path source = folder.write("a/src/main.cpp", "#include \"nets.h\"\n#include \"json.h\"\n");
+  folder.write("a/nets_of_a/nets.h", ""), folder.write("b/nets.h", ""),
+      folder.write("third_party/x/nets.h", "");
+  folder.write("third_party/x/json.h", "");
+  const auto found = names(folder, Inference().include_folders(source, folder.path));
+  EXPECT_EQ(found, (std::vector<std::string>{"a/src", "a", ".", "a/nets_of_a", "third_party/x"}));
+}
+
+TEST(Project, HeadersThatIncludeEachOtherEnd) {
+  Folder folder;
+  folder.write(".git/config", "");
+  const fs::path source = folder.write("src/main.cpp", "#include \"a.h\"\n");
+  folder.write("x/a.h", "#include \"b.h\"\n"), folder.write("y/b.h", "#include \"a.h\"\n#include \"b.h\"\n");
+  EXPECT_EQ(names(folder, Inference().include_folders(source, folder.path)),
+            (std::vector<std::string>{"src", ".", "x", "y"}));
+}
+
+TEST(Project, MacrosOfTheGpuAreInferredFromBuildFiles) {
+  Folder folder;
+  folder.write(".git/config", "");
+  const fs::path source = folder.write("src/main.cpp", "");
+  folder.write("Makefile", "ifeq ($(GPU), 1)\nCOMMON+= -DGPU -I/usr/local/cuda/include\nendif\n"
+                           "CFLAGS+= -DDEBUG -DOPENCV -DCUDNN_HALF=2 # -DCUDNN\n");
+  EXPECT_EQ(Inference().macros(source, folder.path), (std::vector<std::string>{"GPU", "CUDNN_HALF=2"}));
+  const Translation translation = Inference().translation(source, folder.path);
+  EXPECT_NE(std::find(translation.arguments.begin(), translation.arguments.end(), "-DCUDNN_HALF=2"),
+            translation.arguments.end());
 }
 
 TEST(Project, WithoutARepositoryTheBuildFileMarksTheRoot) {
@@ -197,10 +246,12 @@ TEST(Project, AFileOfSeveralTargetsIsParsedForEachThatDiffers) {
   Folder folder;
   const std::string file = folder.write("a.cpp").string();
   const auto entry = [&](const std::string& options) {
-    return R"({"directory":")" + folder.path.string() + R"(","file":"a.cpp","command":"g++ )" + options + R"( -c a.cpp"})";
+    return R"({"directory":")" + folder.path.string() + R"(","file":"a.cpp","command":"g++ )" + options +
+           R"( -c a.cpp"})";
   };
-  folder.write("compile_commands.json", "[" + entry("-O2 -DX=1 -o x.o") + "," + entry("-O0 -fPIC -DX=1 -o y.o") + "," +
-                                            entry("-DX=2") + "," + entry("-DX=2 -ffast-math") + "]");
+  folder.write("compile_commands.json", "[" + entry("-O2 -DX=1 -o x.o") + "," +
+                                            entry("-O0 -fPIC -DX=1 -o y.o") + "," + entry("-DX=2") + "," +
+                                            entry("-DX=2 -ffast-math") + "]");
   Options options;
   options.paths = {folder.path};
   const Project project = plan(options);
