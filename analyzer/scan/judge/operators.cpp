@@ -29,14 +29,16 @@ std::vector<const Value*> operands(const OperatorCall& call) {
 bool only_integers(const Context& context, const OperatorCall& call) {
   const std::vector<const Value*> tensors = operands(call);
   return std::any_of(tensors.begin(), tensors.end(), [&](const Value* tensor) {
-    return traits_of(context.project, call.site.in, *tensor).data == TensorTraits::Data::integer;
+    return traits_of(context.project, call.site.in, *tensor, call.site.event->id).data ==
+           TensorTraits::Data::integer;
   });
 }
 
 bool on_the_cpu(const Context& context, const OperatorCall& call) {
   const std::vector<const Value*> tensors = operands(call);
   return std::any_of(tensors.begin(), tensors.end(), [&](const Value* tensor) {
-    return traits_of(context.project, call.site.in, *tensor).device == TensorTraits::Device::cpu;
+    return traits_of(context.project, call.site.in, *tensor, call.site.event->id).device ==
+           TensorTraits::Device::cpu;
   });
 }
 
@@ -49,8 +51,8 @@ bool needs_gradient(const Context& context, const OperatorCall& call) {
   if (is_inside_autograd_function(*call.site.in.function))
     return false;
   const Value* tensor = first_tensor(call);
-  return !tensor ||
-         traits_of(context.project, call.site.in, *tensor).gradient != TensorTraits::Gradient::none;
+  return !tensor || traits_of(context.project, call.site.in, *tensor, call.site.event->id).gradient !=
+                        TensorTraits::Gradient::none;
 }
 
 Applies version_of(const OperatorCall& call, const json& row) {

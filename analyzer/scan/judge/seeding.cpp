@@ -40,8 +40,8 @@ bool is_seeded_and_drawn(const Context& context, const std::string& generator) {
 // --- a program that never seeds ---
 
 struct Draws {
-  std::vector<Site> sites; // in source order of functions, main's first
-  bool only_layers = true;
+  std::vector<Site> sites;           // in source order of functions, main's first
+  std::vector<Site> besides_layers; // not the first parameters of a layer
   bool seeded = false;
 };
 
@@ -58,7 +58,7 @@ Draws draws_of(const Context& context, const Program& program, const std::string
           continue;
         draws.sites.push_back({ref, &event});
         if (!effect.layer)
-          draws.only_layers = false;
+          draws.besides_layers.push_back({ref, &event});
       }
   }
   return draws;
@@ -84,9 +84,12 @@ void judge_missing(const Context& context, Findings& findings) {
     if (draws.seeded || draws.sites.empty())
       continue;
     // Layers that are only made to be overwritten by stored weights need no seed.
-    if (draws.only_layers && !program.trains && program.loads_weights)
+    const bool only_layers = draws.besides_layers.empty();
+    if (only_layers && !program.trains && program.loads_weights)
       continue;
-    Site first = first_draw(context, program, generator);
+    // What decides is what is left of the numbers.
+    Site first = program.loads_weights && !only_layers ? draws.besides_layers.front()
+                                                       : first_draw(context, program, generator);
     if (!first)
       first = draws.sites.front();
     Draft draft;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace reprobe::scan {
 namespace {
@@ -50,6 +51,8 @@ const Names kTransparent = {
     "select",  "operator[]", "index",      "transpose", "permute", "t",      "value", "move",     "forward",
     "view_as", "operator()", "unsqueeze_", "squeeze_",  "long_",   "flip",   "Slice", "operator="};
 
+constexpr std::uint32_t kAnywhere = ~0u; // no event: all definitions of a variable count
+
 bool is_tensor(const std::string& type) {
   return type.empty() || type.find("Tensor") != std::string::npos ||
          type.find("Variable") != std::string::npos;
@@ -92,9 +95,30 @@ Mentioned mentioned_in(const Codebase& project, FunctionRef in, const Event& eve
   return found;
 }
 
+// The definition that certainly holds at an event: the last one before it in its block.
+const Event* last_definition(FunctionRef in, const std::string& id, std::uint32_t before) {
+  const Event* last = nullptr;
+  for (const Block& block : in.function->blocks) {
+    if (std::find(block.events.begin(), block.events.end(), before) == block.events.end())
+      continue;
+    for (std::uint32_t index : block.events) {
+      if (index == before)
+        break;
+      const Event& event = in.function->events[index];
+      const bool assigns =
+          (event.kind == Event::Kind::assign && event.text == "=") || is_object_assignment(event);
+      if ((event.kind == Event::Kind::declare && event.variable_id == id) ||
+          (assigns && event.receiver && event.receiver->id == id))
+        last = &event;
+    }
+  }
+  return last;
+}
+
 class Traits {
 public:
-  explicit Traits(const Codebase& project) : project_(project) {}
+  /// `before`: the event that uses the value.
+  Traits(const Codebase& project, std::uint32_t before) : project_(project), before_(before) {}
 
   TensorTraits of(FunctionRef in, const Value& value, int depth) {
     if (depth > 24)
@@ -243,8 +267,10 @@ private:
     if (!callee || !active_calls_.insert(callee.function).second)
       return {};
     std::vector<TensorTraits> parts;
+    const std::uint32_t before = std::exchange(before_, kAnywhere);
     for (const Value* returned : returned_values(*callee.function))
       parts.push_back(of(callee, *returned, depth + 1));
+    before_ = before;
     active_calls_.erase(callee.function);
     return parts.empty() ? TensorTraits{} : joined(parts);
   }
@@ -288,12 +314,17 @@ private:
       return {Gradient::none, Data::unknown, Device::unknown};
     if (is_integer_type(variable.type))
       return {Gradient::none, Data::integer, Device::cpu};
-    if (variable.id.empty() || !active_.insert(variable.id).second)
+    if (variable.id.empty())
       return {};
+    if (!active_.insert({variable.id, before_}).second)
+      return {Gradient::unknown, Data::as_before, Device::as_before};
+    const std::uint32_t before = before_;
     std::vector<TensorTraits> parts;
-    for (const Site& site : project_.definitions(variable.id, in)) {
+    const Event* last = last_definition(in, variable.id, before);
+    for (const Site& site : last ? std::vector<Site>{{in, last}} : project_.definitions(variable.id, in)) {
       if (site.event->kind == Event::Kind::assign && site.event->text != "=")
         continue;
+      before_ = site.in.function == in.function ? site.event->id : kAnywhere;
       const bool makes = site.event->kind == Event::Kind::construct || site.event->kind == Event::Kind::call;
       if (makes && !is_object_assignment(*site.event))
         parts.push_back(of_call(site.in, *site.event, depth + 1));
@@ -301,14 +332,15 @@ private:
         for (const Value& argument : site.event->arguments)
           parts.push_back(of(site.in, argument, depth + 1));
     }
+    before_ = before;
     const int index = parameter_index(*in.function, variable.id);
-    if (index >= 0)
+    if (index >= 0 && !last)
       parts.push_back(of_parameter(in, index, depth));
     TensorTraits traits = parts.empty() ? TensorTraits{} : joined(parts);
     for (const Event& event : in.function->events)
       if (changes_in_place(event) && event.receiver->id == variable.id)
         traits.gradient = std::max(traits.gradient, of_arguments(in, event, depth).gradient);
-    active_.erase(variable.id);
+    active_.erase({variable.id, before});
     return traits;
   }
 
@@ -333,9 +365,13 @@ private:
 
   TensorTraits of_parameter(FunctionRef in, int index, int depth) {
     std::vector<TensorTraits> parts;
+    const std::uint32_t before = before_;
     for (const Site& call : project_.callers(in.function))
-      if (static_cast<std::size_t>(index) < call.event->arguments.size())
+      if (static_cast<std::size_t>(index) < call.event->arguments.size()) {
+        before_ = call.event->id;
         parts.push_back(of(call.in, call.event->arguments[index], depth + 1));
+      }
+    before_ = before;
     return parts.empty() ? TensorTraits{} : joined(parts);
   }
 
@@ -343,16 +379,22 @@ private:
     TensorTraits out = parts[0];
     for (const TensorTraits& part : parts) {
       out.gradient = std::max(out.gradient, part.gradient);
-      if (part.data != out.data)
-        out.data = Data::unknown;
-      if (part.device != out.device)
-        out.device = Device::unknown;
+      out.data = joined(out.data, part.data, Data::as_before, Data::unknown);
+      out.device = joined(out.device, part.device, Device::as_before, Device::unknown);
     }
     return out;
   }
 
+  template <class T>
+  static T joined(T a, T b, T as_before, T unknown) {
+    if (a == as_before)
+      return b;
+    return b == as_before || a == b ? a : unknown;
+  }
+
   const Codebase& project_;
-  std::set<std::string> active_;
+  std::uint32_t before_; // the event at which a variable is looked at
+  std::set<std::pair<std::string, std::uint32_t>> active_;
   std::set<const Function*> active_calls_;
 };
 
@@ -431,26 +473,6 @@ private:
     return !site.event->arguments.empty() && holds(site.in, site.event->arguments[0], site.event->id);
   }
 
-  // The definition that certainly holds at an event: the last one before it in its block.
-  const Event* last_definition(FunctionRef in, const std::string& id, std::uint32_t before) const {
-    const Event* last = nullptr;
-    for (const Block& block : in.function->blocks) {
-      if (std::find(block.events.begin(), block.events.end(), before) == block.events.end())
-        continue;
-      for (std::uint32_t index : block.events) {
-        if (index == before)
-          break;
-        const Event& event = in.function->events[index];
-        const bool assigns =
-            (event.kind == Event::Kind::assign && event.text == "=") || is_object_assignment(event);
-        if ((event.kind == Event::Kind::declare && event.variable_id == id) ||
-            (assigns && event.receiver && event.receiver->id == id))
-          last = &event;
-      }
-    }
-    return last;
-  }
-
   bool is_made_by(FunctionRef in, const Event& event) {
     static const Names copies = {"to",         "cuda",  "cpu",    "toType",    "type",
                                  "contiguous", "clone", "detach", "operator=", "move"};
@@ -520,8 +542,13 @@ private:
 
 } // namespace
 
-TensorTraits traits_of(const Codebase& project, FunctionRef in, const Value& value) {
-  return Traits(project).of(in, value, 0);
+TensorTraits traits_of(const Codebase& project, FunctionRef in, const Value& value, std::uint32_t used_by) {
+  TensorTraits traits = Traits(project, used_by).of(in, value, 0);
+  if (traits.data == TensorTraits::Data::as_before)
+    traits.data = TensorTraits::Data::unknown;
+  if (traits.device == TensorTraits::Device::as_before)
+    traits.device = TensorTraits::Device::unknown;
+  return traits;
 }
 
 bool has_unique_indices(const Codebase& project, FunctionRef in, const Value& value) {

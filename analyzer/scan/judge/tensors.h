@@ -10,11 +10,13 @@ namespace reprobe::scan {
 
 struct TensorTraits {
   enum class Gradient : std::uint8_t { none, unknown, required } gradient = Gradient::unknown;
-  enum class Data : std::uint8_t { unknown, integer, floating } data = Data::unknown;
-  enum class Device : std::uint8_t { unknown, cpu, cuda } device = Device::unknown;
+  /// `as_before`: while traits are computed, what an assignment like `x = x.view(…)` leaves as it was.
+  enum class Data : std::uint8_t { unknown, integer, floating, as_before } data = Data::unknown;
+  enum class Device : std::uint8_t { unknown, cpu, cuda, as_before } device = Device::unknown;
 };
 
-TensorTraits traits_of(const Codebase&, FunctionRef, const Value&);
+/// `used_by`: the event whose argument or object it is.
+TensorTraits traits_of(const Codebase&, FunctionRef, const Value&, std::uint32_t used_by);
 
 /// Whether the indices are known to be all different (a permutation, arange, nonzero …).
 bool has_unique_indices(const Codebase&, FunctionRef, const Value&);

@@ -66,6 +66,12 @@ void forward_lookalikes(torch::Tensor sums, torch::Tensor index, torch::Tensor s
   auto ranks = (source > 0).cumsum(0);
   auto integers = torch::zeros({8}, torch::TensorOptions().dtype(torch::kInt64).device(torch::kCUDA));
   integers.index_add_(0, index, torch::ones({8}, torch::kInt64));
+  auto counts = torch::ones_like(source, torch::kInt32);
+  counts.index_add_(0, index, torch::ones_like(index, torch::kInt32));
+  counts = counts.index_select(0, index).contiguous();
+  counts.index_add_(0, index, torch::ones_like(index, torch::kInt32));
+  counts = counts.to(torch::kFloat32);
+  counts.index_add_(0, index, source); // expect: nondeterministic-op
   auto on_host = torch::cumsum(source.cpu(), 0);
   auto middle = source.median();
   auto order = torch::arange(8, torch::TensorOptions().device(torch::kCUDA));
