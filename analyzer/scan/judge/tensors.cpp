@@ -3,6 +3,7 @@
 #include "analyzer/scan/flow/names.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -51,7 +52,8 @@ const Names kTransparent = {
     "select",  "operator[]", "index",      "transpose", "permute", "t",      "value", "move",     "forward",
     "view_as", "operator()", "unsqueeze_", "squeeze_",  "long_",   "flip",   "Slice", "operator="};
 
-constexpr std::uint32_t kAnywhere = ~0u; // no event: all definitions of a variable count
+constexpr std::size_t kMostSteps = 20000; // of one question: values that depend on each other in circles
+constexpr std::uint32_t kAnywhere = ~0u;  // no event: all definitions of a variable count
 
 bool is_tensor(const std::string& type) {
   return type.empty() || type.find("Tensor") != std::string::npos ||
@@ -121,7 +123,7 @@ public:
   Traits(const Codebase& project, std::uint32_t before) : project_(project), before_(before) {}
 
   TensorTraits of(FunctionRef in, const Value& value, int depth) {
-    if (depth > 24)
+    if (depth > 24 || ++steps_ > kMostSteps)
       return {};
     switch (value.kind) {
     case Value::Kind::call: {
@@ -264,8 +266,12 @@ private:
 
   TensorTraits of_user_call(FunctionRef in, const Event& event, int depth) {
     const FunctionRef callee = project_.definition(event.callee_usr, *in.unit);
-    if (!callee || !active_calls_.insert(callee.function).second)
+    if (!callee)
       return {};
+    if (!active_calls_.insert(callee.function).second) {
+      ++circles_;
+      return {};
+    }
     std::vector<TensorTraits> parts;
     const std::uint32_t before = std::exchange(before_, kAnywhere);
     for (const Value* returned : returned_values(*callee.function))
@@ -316,9 +322,15 @@ private:
       return {Gradient::none, Data::integer, Device::cpu};
     if (variable.id.empty())
       return {};
-    if (!active_.insert({variable.id, before_}).second)
-      return {Gradient::unknown, Data::as_before, Device::as_before};
     const std::uint32_t before = before_;
+    const std::pair key{variable.id, before};
+    if (const auto known = known_.find(key); known != known_.end())
+      return known->second;
+    if (!active_.insert(key).second) {
+      ++circles_;
+      return {Gradient::unknown, Data::as_before, Device::as_before};
+    }
+    const std::size_t circles = circles_;
     std::vector<TensorTraits> parts;
     const Event* last = last_definition(in, variable.id, before);
     for (const Site& site : last ? std::vector<Site>{{in, last}} : project_.definitions(variable.id, in)) {
@@ -340,7 +352,9 @@ private:
     for (const Event& event : in.function->events)
       if (changes_in_place(event) && event.receiver->id == variable.id)
         traits.gradient = std::max(traits.gradient, of_arguments(in, event, depth).gradient);
-    active_.erase({variable.id, before});
+    active_.erase(key);
+    if (circles_ == circles) // else it counts only together with what it depends on
+      known_.emplace(key, traits);
     return traits;
   }
 
@@ -395,6 +409,8 @@ private:
   const Codebase& project_;
   std::uint32_t before_; // the event at which a variable is looked at
   std::set<std::pair<std::string, std::uint32_t>> active_;
+  std::map<std::pair<std::string, std::uint32_t>, TensorTraits> known_;
+  std::size_t steps_ = 0, circles_ = 0;
   std::set<const Function*> active_calls_;
 };
 
