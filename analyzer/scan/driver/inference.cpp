@@ -171,9 +171,8 @@ Inference::Project& Inference::project(const fs::path& root) {
 // The nearest of the project's headers that a folder could be given for; its own before other people's.
 fs::path Inference::missing_folder(const IncludeLine& include, const fs::path& includer,
                                    const fs::path& root) {
-  // <name> alone is a system's header, or one that nobody has.
-  if (!include.quoted && include.name.find('/') == std::string::npos)
-    return {};
+  if (!include.quoted && !fs::path(include.name).has_extension())
+    return {}; // the standard library's
   std::optional<std::multimap<std::string, fs::path>>& headers = project(root).headers;
   if (!headers)
     add_headers(root, 0, headers.emplace());
@@ -228,6 +227,8 @@ std::vector<fs::path> Inference::include_folders(const fs::path& source, const f
       if (holder != folders.end()) {
         reach((*holder / include.name).lexically_normal());
       } else if (const fs::path folder = missing_folder(include, file, root); !folder.empty()) {
+        if (!include.quoted && !seen.contains(folder))
+          last_.insert(folder);
         add(folder);
         reach((folder / include.name).lexically_normal());
       }
@@ -260,8 +261,8 @@ Translation Inference::translation(const fs::path& source, const fs::path& root)
   if (out.language != "c")
     out.arguments.push_back(project(root).standard);
   for (const fs::path& folder : include_folders(source, root)) {
-    // Other people's folders may hold headers for other systems, under the names of this one's.
-    out.arguments.push_back(lies_in_third_party(folder, root) ? "-idirafter" : "-I");
+    // Other people's folders may hold headers for other systems, under the names of this one's; <name> may be a system's.
+    out.arguments.push_back(lies_in_third_party(folder, root) || last_.contains(folder) ? "-idirafter" : "-I");
     out.arguments.push_back(folder.string());
   }
   for (const std::string& macro : macros(source, root))

@@ -52,6 +52,7 @@ private:
   std::map<std::filesystem::path, std::vector<IncludeLine>> includes_;
   std::map<std::filesystem::path, std::vector<std::string>> macros_; // of a folder's sources
   std::map<std::filesystem::path, bool> regular_;
+  std::set<std::filesystem::path> last_; // folders known from <name> only
 };
 
 } // namespace reprobe::scan

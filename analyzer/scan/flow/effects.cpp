@@ -38,7 +38,8 @@ bool has_argument_of_type(const Event& event, const json& parts) {
   return false;
 }
 
-// make_data_loader without a sampler takes RandomSampler.
+// make_data_loader without a sampler takes RandomSampler; what a sampler object draws is its constructor's matter, also
+// where its type is not known.
 bool samples_randomly(const Event& event) {
   bool named = false, random = false;
   const auto look = [&](const std::string& type) {
@@ -52,7 +53,7 @@ bool samples_randomly(const Event& event) {
     look(argument);
   for (const Value& argument : event.arguments)
     look(argument.type);
-  return !named || random;
+  return named ? random : event.arguments.size() < 3;
 }
 
 bool is_listed(const json& values, const std::string& value) {

@@ -14,6 +14,10 @@ bool is(const Effect& effect, Effect::Kind kind, const std::string& generator) {
   return effect.kind == kind && effect.name == generator;
 }
 
+bool is_any_draw(const Effect& effect, const std::string& generator) {
+  return is(effect, Effect::Kind::draw, generator) || is(effect, Effect::Kind::draw_later, generator);
+}
+
 std::string generator_name(const std::string& generator) {
   static const std::map<std::string, std::string> names = {
       {"torch", "LibTorch's default generators"}, {"torch-cuda", "LibTorch's CUDA generators"},
@@ -54,7 +58,7 @@ Draws draws_of(const Context& context, const Program& program, const std::string
       for (const Effect& effect : context.effects.of(&event)) {
         if (is(effect, Effect::Kind::seed, generator))
           draws.seeded = true;
-        if (!is(effect, Effect::Kind::draw, generator) && !is(effect, Effect::Kind::draw_later, generator))
+        if (!is_any_draw(effect, generator))
           continue;
         draws.sites.push_back({ref, &event});
         if (!effect.layer)
@@ -64,15 +68,14 @@ Draws draws_of(const Context& context, const Program& program, const std::string
   return draws;
 }
 
-// The draw that comes first on some path of main, if main's paths show one.
-Site first_draw(const Context& context, const Program& program, const std::string& generator) {
+// The draw that comes first on some path of main, if main's paths show one; of a program that loads weights one that is
+// no layer's: its numbers are what is left.
+Site first_draw(const Context& context, const Program& program, const std::string& generator, bool besides_layers) {
   Site first;
-  context.execution.run(program.main, {generator}, [&](const Site&, const World& world) {
-    if (first)
-      return;
-    if (const auto found = world.generators.find(generator);
-        found != world.generators.end() && found->second.first_draw)
-      first = found->second.first_draw;
+  context.execution.run(program.main, {generator}, [&](const Site& site, const World&) {
+    for (const Effect& effect : context.effects.of(site.event))
+      if (!first && is_any_draw(effect, generator) && !(besides_layers && effect.layer))
+        first = site;
   });
   return first;
 }
@@ -87,19 +90,17 @@ void judge_missing(const Context& context, Findings& findings) {
     const bool only_layers = draws.besides_layers.empty();
     if (only_layers && !program.trains && program.loads_weights)
       continue;
-    // What decides is what is left of the numbers.
-    Site first = program.loads_weights && !only_layers ? draws.besides_layers.front()
-                                                       : first_draw(context, program, generator);
+    const bool besides_layers = program.loads_weights && !only_layers;
+    Site first = first_draw(context, program, generator, besides_layers);
     if (!first)
-      first = draws.sites.front();
+      first = besides_layers ? draws.besides_layers.front() : draws.sites.front();
     Draft draft;
-    draft.site = first;
-    draft.message = fmt::format(
-        "{} draws from LibTorch's default generator, which nothing in this program seeds: every run starts "
-        "from other random numbers",
-        shown_name(*first.event));
+    draft.site = {program.main, nullptr}; // the seed belongs there, and one draw may be of several programs
+    draft.message = fmt::format("nothing in this program seeds LibTorch's default generator, and {} draws from it: every "
+                                "run starts from other random numbers",
+                                shown_name(*first.event));
     draft.fix = findings.rule().fix;
-    draft.notes.emplace_back(Site{program.main, nullptr}, "the program starts here");
+    draft.notes.emplace_back(first, shown_name(*first.event) + " draws here");
     for (const Site& site : draws.sites)
       if (!(site == first) && draft.notes.size() < 6)
         draft.notes.emplace_back(site, shown_name(*site.event) + " draws as well");

@@ -154,6 +154,21 @@ TEST(Project, OfSeveralHeadersOfANameTheNearestAndOwnIsMeant) {
   EXPECT_EQ(found, (std::vector<std::string>{"a/src", "a", ".", "a/nets_of_a", "third_party/x"}));
 }
 
+TEST(Project, FoldersOfAngledNamesComeLast) {
+  Folder folder;
+  folder.write(".git/config", "");
+  const fs::path source = folder.write("train.cpp", "#include <trainer.hpp>\n#include <string>\n#include <math.h>\n");
+  folder.write("lib/trainer.hpp", ""), folder.write("odd/string", ""), folder.write("odd2/math.h", "");
+  const std::vector<std::string> arguments = Inference().translation(source, folder.path).arguments;
+  const auto before = [&](const char* name) {
+    const auto found = std::find(arguments.begin(), arguments.end(), (folder.path / name).string());
+    return found == arguments.end() ? "" : *std::prev(found);
+  };
+  EXPECT_EQ(before("lib"), "-idirafter");
+  EXPECT_EQ(before("odd"), "");
+  EXPECT_EQ(before("odd2"), "-idirafter"); // the system's is found first
+}
+
 TEST(Project, HeadersThatIncludeEachOtherEnd) {
   Folder folder;
   folder.write(".git/config", "");

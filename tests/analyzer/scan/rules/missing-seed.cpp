@@ -25,7 +25,7 @@ struct Sampler {
 
 struct Net : torch::nn::Module {
   Net() {
-    fc = register_module("fc", torch::nn::Linear(4, 2)); // expect: missing-seed
+    fc = register_module("fc", torch::nn::Linear(4, 2));
     dropout = register_module("dropout", torch::nn::Dropout(0.5));
   }
   torch::Tensor forward(torch::Tensor x) { return dropout(fc(x)); }
@@ -33,7 +33,7 @@ struct Net : torch::nn::Module {
   torch::nn::Dropout dropout{nullptr};
 };
 
-int main() {
+int main() { // expect: missing-seed
   lookalikes::randn(3);
   lookalikes::c_library();
   auto order = torch::data::samplers::SequentialSampler(10);

@@ -37,6 +37,14 @@ void late_after_sampler() {
   torch::manual_seed(2); // expect: seed-after-use
 }
 
+// Right: a sampler of a type that is not known yet draws nothing that we know of.
+template <class Group> void seeded_after_a_sampler_of_its_own(Group group) {
+  auto sampler = torch::data::samplers::DistributedRandomSampler(100, group->size(), group->rank(), false);
+  auto dataset = torch::data::datasets::MNIST("data").map(torch::data::transforms::Stack<>());
+  auto loader = torch::data::make_data_loader(std::move(dataset), sampler, 64 / group->size());
+  torch::manual_seed(2);
+}
+
 // Right: seeded first, also through a helper or a constructor.
 void early() {
   torch::manual_seed(1);

@@ -1,5 +1,5 @@
 #include <torch/torch.h>
 
-static torch::Tensor start() { return torch::randn({4}); } // expect: missing-seed
+static torch::Tensor start() { return torch::randn({4}); }
 
-int main() { start(); }
+int main() { start(); } // expect: missing-seed
