@@ -2,6 +2,7 @@
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/judge/call_conditions.h"
 #include "analyzer/scan/judge/context.h"
+#include "analyzer/scan/judge/gradient_flow.h"
 #include "analyzer/scan/judge/operator_rows.h"
 #include "analyzer/scan/judge/tensors.h"
 #include "analyzer/scan/judge/versions.h"
@@ -49,6 +50,10 @@ bool needs_gradient(const Context& context, const OperatorCall& call) {
   if (reached != context.reached.end() && !reached->second.with_gradients)
     return false;
   if (is_inside_autograd_function(*call.site.in.function))
+    return false;
+  // What a layer's constructor makes is called elsewhere.
+  if (call.site.event->kind == Event::Kind::call &&
+      !may_be_differentiated(context.project, call.site.in, *call.site.event))
     return false;
   const Value* tensor = first_tensor(call);
   return !tensor || traits_of(context.project, call.site.in, *tensor, call.site.event->id).gradient !=

@@ -320,6 +320,8 @@ private:
       return {Gradient::none, Data::unknown, Device::unknown};
     if (is_integer_type(variable.type))
       return {Gradient::none, Data::integer, Device::cpu};
+    if (is_filled_by_loader(*in.function, variable))
+      return {Gradient::none, Data::unknown, Device::unknown};
     if (variable.id.empty())
       return {};
     const std::uint32_t before = before_;
@@ -356,6 +358,23 @@ private:
     if (circles_ == circles) // else it counts only together with what it depends on
       known_.emplace(key, traits);
     return traits;
+  }
+
+  // `while (loader(batch))`, with a loader of the project's own and a batch of several tensors.
+  static bool is_filled_by_loader(const Function& function, const Value& variable) {
+    const std::string& type = variable.type;
+    const bool batch = type.find("Tensor") != std::string::npos &&
+                       (type.starts_with("std::tuple<") || type.starts_with("std::pair<") ||
+                        type.starts_with("std::vector<"));
+    return batch && std::any_of(function.events.begin(), function.events.end(), [&](const Event& event) {
+             const std::string loader =
+                 event.receiver ? last_part(plain_name(event.receiver->type)) : std::string();
+             return event.kind == Event::Kind::call &&
+                    (loader.ends_with("Loader") || loader.ends_with("loader")) &&
+                    std::any_of(event.arguments.begin(), event.arguments.end(), [&](const Value& argument) {
+                      return argument.kind == Value::Kind::variable && argument.id == variable.id;
+                    });
+           });
   }
 
   // `x.index_add_(0, i, y)` and `x += y`: from then on x needs a gradient where y does.

@@ -1,0 +1,243 @@
+#include "analyzer/scan/judge/gradient_flow.h"
+
+#include "analyzer/scan/flow/names.h"
+#include "analyzer/scan/flow/values.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+namespace reprobe::scan {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+// Their result carries no gradient on.
+const Names kEnds = {"detach",      "item",     "size",       "sizes",
+                     "dim",         "numel",    "defined",    "is_cuda",
+                     "device",      "dtype",    "stride",     "strides",
+                     "ndimension",  "print",    "save",       "argmax",
+                     "argmin",      "equal",    "operator<<", "is_contiguous",
+                     "scalar_type", "toString", "get_device", "requires_grad",
+                     "nbytes",      "allclose", "gt",         "lt",
+                     "ge",          "le",       "eq",         "ne"};
+
+// `x.add_(y)`, `x += y`
+bool changes_its_object(const std::string& name) {
+  static const Names kOperators = {"operator+=", "operator-=", "operator*=", "operator/="};
+  return name.ends_with('_') || kOperators.contains(name);
+}
+
+bool speaks_of_call(const Value& value, std::uint32_t call) {
+  bool found = false;
+  for_each_value(value,
+                 [&](const Value& part) { found |= part.kind == Value::Kind::call && part.event == call; });
+  return found;
+}
+
+bool speaks_of_variable(const Value& value, const std::string& id) {
+  bool found = false;
+  for_each_value(value,
+                 [&](const Value& part) { found |= part.kind == Value::Kind::variable && part.id == id; });
+  return found;
+}
+
+class Flow {
+public:
+  Flow(const Codebase& project, FunctionRef in) : project_(project), in_(in), function_(*in.function) {}
+
+  bool escapes(const Event& call) {
+    if (function_.blocks.empty() || last_part(call.callee).ends_with('_'))
+      return true;
+    result_of(call);
+    while (!escaped_ && !open_.empty()) {
+      const Event* event = open_.front();
+      open_.pop_front();
+      follow_result(*event);
+    }
+    return escaped_;
+  }
+
+private:
+  void result_of(const Event& event) {
+    if (results_.insert(event.id).second)
+      open_.push_back(&event);
+  }
+
+  void follow_result(const Event& made) {
+    // The object that a declaration constructs or gets from a call.
+    bool used = false;
+    if (!made.variable_id.empty())
+      used = true, variable_from(made.variable_id, made);
+    for (const Event& event : function_.events) {
+      if (event.id == made.id || escaped_)
+        continue;
+      const auto speaks = [&](const Value& value) { return speaks_of_call(value, made.id); };
+      if (!uses(event, speaks))
+        continue;
+      used = true;
+      consumed_by(event, speaks);
+    }
+    escaped_ = escaped_ || (!used && made.result_used); // by something that the facts do not show
+  }
+
+  template <class Speaks>
+  static bool uses(const Event& event, const Speaks& speaks) {
+    return (event.receiver && speaks(*event.receiver)) ||
+           std::any_of(event.arguments.begin(), event.arguments.end(), speaks);
+  }
+
+  template <class Speaks>
+  void consumed_by(const Event& event, const Speaks& speaks) {
+    const bool as_argument = std::any_of(event.arguments.begin(), event.arguments.end(), speaks);
+    switch (event.kind) {
+    case Event::Kind::destroy:
+    case Event::Kind::access:
+      return;
+    case Event::Kind::declare:
+      escaped_ = escaped_ || !event.text.empty();
+      return variable_from(event.variable_id, event);
+    case Event::Kind::assign:
+      if (as_argument)
+        assigned(event);
+      return;
+    case Event::Kind::call:
+    case Event::Kind::construct:
+      return called(event, as_argument);
+    default:
+      escaped_ = true; // returned, iterated over
+    }
+  }
+
+  void assigned(const Event& event) {
+    const bool plain =
+        event.receiver && event.receiver->kind == Value::Kind::variable && event.receiver->operands.empty();
+    if (!plain)
+      escaped_ = true;
+    else
+      variable_from(event.receiver->id, event);
+  }
+
+  void called(const Event& event, bool as_argument) {
+    const std::string name = last_part(event.callee);
+    if (kEnds.contains(name))
+      return;
+    if (is_object_assignment(event)) {
+      if (as_argument)
+        assigned(event);
+      return;
+    }
+    const std::string callee = plain_name(event.callee);
+    const bool operation =
+        event.external && event.resolved && name != "backward" && name != "grad" && name != "apply" &&
+        name != "forward" && name != "operator()" &&
+        (callee.starts_with("at::") || callee.starts_with("torch::") || callee.starts_with("c10::"));
+    if (!operation) {
+      escaped_ = true;
+      return;
+    }
+    if (as_argument && changes_its_object(name) && event.receiver)
+      assigned(event);
+    result_of(event);
+  }
+
+  // From here the variable holds it, until it is overwritten.
+  void variable_from(const std::string& id, const Event& event) {
+    if (escaped_ || !variables_.insert({id, event.id}).second)
+      return;
+    if (outlives_the_call(id) || is_captured(id)) {
+      escaped_ = true;
+      return;
+    }
+    std::set<std::uint32_t> seen;
+    std::deque<std::pair<const Block*, std::size_t>> open;
+    for (const Block& block : function_.blocks)
+      if (const auto at = std::find(block.events.begin(), block.events.end(), event.id);
+          at != block.events.end())
+        open.emplace_back(&block, static_cast<std::size_t>(at - block.events.begin()) + 1);
+    escaped_ = escaped_ || open.empty();
+    while (!escaped_ && !open.empty()) {
+      const auto [block, first] = open.front();
+      open.pop_front();
+      if (is_overwritten_in(*block, first, id))
+        continue;
+      for (const Edge& edge : block->successors)
+        for (const Block& next : function_.blocks)
+          if (next.id == edge.block && seen.insert(next.id).second)
+            open.emplace_back(&next, 0);
+    }
+  }
+
+  bool is_overwritten_in(const Block& block, std::size_t first, const std::string& id) {
+    for (std::size_t i = first; i < block.events.size() && !escaped_; ++i) {
+      if (block.events[i] >= function_.events.size())
+        continue;
+      const Event& event = function_.events[block.events[i]];
+      const auto speaks = [&](const Value& value) { return speaks_of_variable(value, id); };
+      if (event.callee == "std::tie")
+        continue; // what is assigned to it counts
+      if (assigns_to_tied(event, speaks))
+        return true;
+      const bool target =
+          event.receiver && event.receiver->kind == Value::Kind::variable && event.receiver->id == id;
+      const bool assigns =
+          (event.kind == Event::Kind::assign && event.text == "=") || is_object_assignment(event);
+      const bool as_argument = std::any_of(event.arguments.begin(), event.arguments.end(), speaks);
+      if (as_argument || (uses(event, speaks) && !(assigns && target)))
+        consumed_by(event, speaks);
+      if ((assigns && target) ||
+          ((event.kind == Event::Kind::declare || event.kind == Event::Kind::destroy) &&
+           event.variable_id == id))
+        return true;
+    }
+    return false;
+  }
+
+  // `std::tie(x, y) = …`
+  template <class Speaks>
+  bool assigns_to_tied(const Event& event, const Speaks& speaks) const {
+    if (event.kind != Event::Kind::call || last_part(event.callee) != "operator=" || !event.receiver ||
+        event.receiver->kind != Value::Kind::call)
+      return false;
+    const Event* tied = event_of(function_, event.receiver->event);
+    return tied && tied->callee == "std::tie" && uses(*tied, speaks);
+  }
+
+  // Fields, globals, statics, and parameters, which may be references.
+  bool outlives_the_call(const std::string& id) {
+    const std::size_t function = id.find("@F@");
+    if (function == std::string::npos || id.rfind('@') <= function + 3 || parameter_index(function_, id) >= 0)
+      return true;
+    return std::any_of(function_.events.begin(), function_.events.end(), [&](const Event& event) {
+      return event.variable_id == id && event.kind != Event::Kind::destroy && !event.text.empty();
+    });
+  }
+
+  bool is_captured(const std::string& id) {
+    return std::any_of(
+        project_.functions().begin(), project_.functions().end(), [&](const FunctionRef& other) {
+          if (!other.function->is_lambda || other.function == in_.function)
+            return false;
+          return std::any_of(
+              other.function->events.begin(), other.function->events.end(), [&](const Event& event) {
+                return uses(event, [&](const Value& value) { return speaks_of_variable(value, id); });
+              });
+        });
+  }
+
+  const Codebase& project_;
+  FunctionRef in_;
+  const Function& function_;
+  bool escaped_ = false;
+  std::set<std::uint32_t> results_;
+  std::set<std::pair<std::string, std::uint32_t>> variables_;
+  std::deque<const Event*> open_;
+};
+
+} // namespace
+
+bool may_be_differentiated(const Codebase& project, FunctionRef in, const Event& call) {
+  return Flow(project, in).escapes(call);
+}
+
+} // namespace reprobe::scan
