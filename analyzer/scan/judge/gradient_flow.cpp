@@ -10,6 +10,8 @@
 namespace reprobe::scan {
 namespace {
 
+constexpr std::size_t kDeepestCalls = 4;
+
 using Names = std::set<std::string, std::less<>>;
 
 // Their result carries no gradient on.
@@ -44,21 +46,39 @@ bool speaks_of_variable(const Value& value, const std::string& id) {
 
 class Flow {
 public:
-  Flow(const Codebase& project, FunctionRef in) : project_(project), in_(in), function_(*in.function) {}
+  Flow(const Codebase& project, FunctionRef in, std::set<const Function*> callers = {})
+      : project_(project), in_(in), function_(*in.function), callers_(std::move(callers)) {}
 
   bool escapes(const Event& call) {
     if (function_.blocks.empty() || last_part(call.callee).ends_with('_'))
       return true;
     result_of(call);
+    follow();
+    return escaped_;
+  }
+
+  /// What the caller hands on as this argument; what is returned is the caller's matter.
+  bool argument_escapes(std::size_t index) {
+    if (function_.blocks.empty() || index >= function_.parameters.size() || callers_.size() > kDeepestCalls ||
+        !callers_.insert(&function_).second)
+      return true;
+    argument_ = function_.parameters[index].id;
+    for (const Block& block : function_.blocks)
+      if (block.id == function_.entry)
+        variable_in(argument_, block, 0);
+    follow();
+    return escaped_;
+  }
+
+private:
+  void follow() {
     while (!escaped_ && !open_.empty()) {
       const Event* event = open_.front();
       open_.pop_front();
       follow_result(*event);
     }
-    return escaped_;
   }
 
-private:
   void result_of(const Event& event) {
     if (results_.insert(event.id).second)
       open_.push_back(&event);
@@ -103,9 +123,12 @@ private:
       return;
     case Event::Kind::call:
     case Event::Kind::construct:
-      return called(event, as_argument);
+      return called(event, speaks, as_argument);
+    case Event::Kind::returns:
+      escaped_ = escaped_ || argument_.empty();
+      return;
     default:
-      escaped_ = true; // returned, iterated over
+      escaped_ = true; // iterated over
     }
   }
 
@@ -118,7 +141,8 @@ private:
       variable_from(event.receiver->id, event);
   }
 
-  void called(const Event& event, bool as_argument) {
+  template <class Speaks>
+  void called(const Event& event, const Speaks& speaks, bool as_argument) {
     const std::string name = last_part(event.callee);
     if (kEnds.contains(name))
       return;
@@ -132,13 +156,28 @@ private:
         event.external && event.resolved && name != "backward" && name != "grad" && name != "apply" &&
         name != "forward" && name != "operator()" &&
         (callee.starts_with("at::") || callee.starts_with("torch::") || callee.starts_with("c10::"));
-    if (!operation) {
+    if (!operation && !returns_only(event, speaks)) {
       escaped_ = true;
       return;
     }
     if (as_argument && changes_its_object(name) && event.receiver)
-      assigned(event);
+      escaped_ = true; // others may hold the same tensor
     result_of(event);
+  }
+
+  // A function of the user's that does nothing with these arguments but to make its result of them.
+  template <class Speaks>
+  bool returns_only(const Event& event, const Speaks& speaks) {
+    if (event.external || !event.resolved || event.kind != Event::Kind::call ||
+        (event.receiver && speaks(*event.receiver)))
+      return false;
+    const std::vector<FunctionRef> callees = project_.callees(in_, event);
+    return !callees.empty() && std::all_of(callees.begin(), callees.end(), [&](const FunctionRef& callee) {
+      for (std::size_t i = 0; i < event.arguments.size(); ++i)
+        if (speaks(event.arguments[i]) && Flow(project_, callee, callers_).argument_escapes(i))
+          return false;
+      return true;
+    });
   }
 
   // From here the variable holds it, until it is overwritten.
@@ -149,13 +188,19 @@ private:
       escaped_ = true;
       return;
     }
-    std::set<std::uint32_t> seen;
-    std::deque<std::pair<const Block*, std::size_t>> open;
+    bool found = false;
     for (const Block& block : function_.blocks)
       if (const auto at = std::find(block.events.begin(), block.events.end(), event.id);
-          at != block.events.end())
-        open.emplace_back(&block, static_cast<std::size_t>(at - block.events.begin()) + 1);
-    escaped_ = escaped_ || open.empty();
+          at != block.events.end()) {
+        found = true;
+        variable_in(id, block, static_cast<std::size_t>(at - block.events.begin()) + 1);
+      }
+    escaped_ = escaped_ || !found;
+  }
+
+  void variable_in(const std::string& id, const Block& start, std::size_t event) {
+    std::set<std::uint32_t> seen;
+    std::deque<std::pair<const Block*, std::size_t>> open = {{&start, event}};
     while (!escaped_ && !open.empty()) {
       const auto [block, first] = open.front();
       open.pop_front();
@@ -203,11 +248,13 @@ private:
     return tied && tied->callee == "std::tie" && uses(*tied, speaks);
   }
 
-  // Fields, globals, statics, and parameters, which may be references.
+  // Fields, globals, statics, and parameters that are references.
   bool outlives_the_call(const std::string& id) {
     const std::size_t function = id.find("@F@");
-    if (function == std::string::npos || id.rfind('@') <= function + 3 || parameter_index(function_, id) >= 0)
+    if (function == std::string::npos || id.rfind('@') <= function + 3)
       return true;
+    if (const int index = parameter_index(function_, id); index >= 0)
+      return function_.parameters[static_cast<std::size_t>(index)].reference;
     return std::any_of(function_.events.begin(), function_.events.end(), [&](const Event& event) {
       return event.variable_id == id && event.kind != Event::Kind::destroy && !event.text.empty();
     });
@@ -228,6 +275,8 @@ private:
   const Codebase& project_;
   FunctionRef in_;
   const Function& function_;
+  std::set<const Function*> callers_;
+  std::string argument_; // the parameter that is followed, if one is
   bool escaped_ = false;
   std::set<std::uint32_t> results_;
   std::set<std::pair<std::string, std::uint32_t>> variables_;

@@ -367,10 +367,10 @@ private:
                        (type.starts_with("std::tuple<") || type.starts_with("std::pair<") ||
                         type.starts_with("std::vector<"));
     return batch && std::any_of(function.events.begin(), function.events.end(), [&](const Event& event) {
-             const std::string loader =
-                 event.receiver ? last_part(plain_name(event.receiver->type)) : std::string();
-             return event.kind == Event::Kind::call &&
-                    (loader.ends_with("Loader") || loader.ends_with("loader")) &&
+             const std::string loader = event.receiver ? plain_name(event.receiver->type) : std::string();
+             return event.kind == Event::Kind::call && // DataLoader, loaders::ImageFolder
+                    (loader.find("Loader") != std::string::npos ||
+                     loader.find("loader") != std::string::npos) &&
                     std::any_of(event.arguments.begin(), event.arguments.end(), [&](const Value& argument) {
                       return argument.kind == Value::Kind::variable && argument.id == variable.id;
                     });

@@ -37,6 +37,29 @@ void tied(Net& net, torch::Tensor input) {
   }
 }
 
+static torch::Tensor scaled(torch::Tensor x) {
+  x = x * 0.5;
+  return x.clamp(0, 1);
+}
+static torch::Tensor penalty(torch::Tensor x) {
+  x.mean().backward();
+  return x;
+}
+static std::vector<torch::Tensor> history;
+static torch::Tensor remembered(torch::Tensor x) {
+  history.push_back(x);
+  return x;
+}
+
+// Through functions of the program's own.
+void through_functions(Net& net, torch::Tensor input) {
+  auto output = net.forward(input);
+  std::cout << scaled(F::interpolate(output, kHalf)).mean().item<float>();
+  std::cout << penalty(F::interpolate(output, kHalf)).mean().item<float>(); // expect: nondeterministic-op
+  std::cout << remembered(F::interpolate(output, kHalf)).mean().item<float>(); // expect: nondeterministic-op
+  scaled(F::interpolate(output, kHalf)).mean().backward(); // expect: nondeterministic-op
+}
+
 struct BatchLoader {
   bool operator()(std::tuple<torch::Tensor, torch::Tensor>& batch);
 };
@@ -84,6 +107,7 @@ int main() {
   total.backward();
   keep(net.kept, net, torch::rand({2, 3, 32, 32}, torch::kCUDA));
   tied(net, torch::rand({2, 3, 32, 32}, torch::kCUDA));
+  through_functions(net, torch::rand({2, 3, 32, 32}, torch::kCUDA));
   BatchLoader loader;
   from_a_loader(net, loader);
 }
