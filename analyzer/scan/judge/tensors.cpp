@@ -213,6 +213,8 @@ private:
   TensorTraits of_call(FunctionRef in, const Event& event, int depth) {
     const std::string name = last_part(event.callee);
     const bool user = !event.external && event.resolved;
+    if (event.kind == Event::Kind::construct && name == "Tensor" && event.arguments.empty())
+      return {Gradient::none, Data::as_before, Device::as_before}; // `torch::Tensor x;`, to be assigned
     if (!user && kFactories.contains(name) && !event.receiver)
       return of_factory(in, event, name, false, depth);
     if (!user && kLikeFactories.contains(name))
@@ -330,7 +332,8 @@ private:
       return known->second;
     if (!active_.insert(key).second) {
       ++circles_;
-      return {Gradient::unknown, Data::as_before, Device::as_before};
+      return {Gradient::none, Data::as_before,
+              Device::as_before}; // adds nothing to what is found outside the circle
     }
     const std::size_t circles = circles_;
     std::vector<TensorTraits> parts;
@@ -347,6 +350,8 @@ private:
           parts.push_back(of(site.in, argument, depth + 1));
     }
     before_ = before;
+    if (!last)
+      add_written_by_calls(in, variable.id, depth, parts);
     const int index = parameter_index(*in.function, variable.id);
     if (index >= 0 && !last)
       parts.push_back(of_parameter(in, index, depth));
@@ -358,6 +363,31 @@ private:
     if (circles_ == circles) // else it counts only together with what it depends on
       known_.emplace(key, traits);
     return traits;
+  }
+
+  // `std::tie(x, y) = f();`, and functions of the project's own that take `x` by reference.
+  void add_written_by_calls(FunctionRef in, const std::string& id, int depth,
+                            std::vector<TensorTraits>& parts) {
+    const auto is_it = [&](const Value& value) {
+      return value.kind == Value::Kind::variable && value.id == id;
+    };
+    for (const Event& event : in.function->events) {
+      if (event.kind != Event::Kind::call)
+        continue;
+      const Event* tied = event.receiver && event.receiver->kind == Value::Kind::call &&
+                                  last_part(event.callee) == "operator="
+                              ? event_of(*in.function, event.receiver->event)
+                              : nullptr;
+      if (tied && tied->callee == "std::tie" && event.arguments.size() == 1 &&
+          std::any_of(tied->arguments.begin(), tied->arguments.end(), is_it))
+        parts.push_back(of(in, event.arguments[0], depth + 1));
+      const FunctionRef callee = project_.definition(event.callee_usr, *in.unit);
+      for (std::size_t i = 0;
+           callee && i < std::min(event.arguments.size(), callee.function->parameters.size()); ++i)
+        if (is_it(event.arguments[i]) && callee.function->parameters[i].reference &&
+            callee.function->parameters[i].type.find("const") == std::string::npos)
+          parts.push_back({});
+    }
   }
 
   // `while (loader(batch))`, with a loader of the project's own and a batch of several tensors.
