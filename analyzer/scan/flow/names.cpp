@@ -13,6 +13,8 @@ void erase_all(std::string& text, std::string_view part) {
 }
 
 std::string without_template_arguments(std::string_view name) {
+  if (name.find('<') == std::string_view::npos && name.find('>') == std::string_view::npos)
+    return std::string(name);
   std::string out;
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -62,12 +64,16 @@ std::string plain_name(std::string_view given) {
 }
 
 std::string last_part(std::string_view given) {
-  const std::string name = without_template_arguments(given);
-  std::size_t start = 0;
-  for (std::string_view separator : {"::", ".", "->"})
-    if (const std::size_t at = name.rfind(separator); at != std::string::npos)
-      start = std::max(start, at + separator.size());
-  return name.substr(start);
+  std::string name = without_template_arguments(given);
+  std::size_t start = name.size();
+  const auto separates = [&](std::size_t end) { // ending before `end`
+    return end > 0 && (name[end - 1] == '.' || (end > 1 && ((name[end - 2] == ':' && name[end - 1] == ':') ||
+                                                            (name[end - 2] == '-' && name[end - 1] == '>'))));
+  };
+  while (start > 0 && !separates(start))
+    --start;
+  name.erase(0, start);
+  return name;
 }
 
 std::vector<std::string> template_arguments_of(std::string_view type) {
@@ -117,7 +123,9 @@ bool is_integer_type(std::string_view type) {
   return names.contains(element_type(type));
 }
 
-std::vector<std::string> names_of(const Event& event) {
+namespace {
+
+std::vector<std::string> made_names(const Event& event, bool constructs) {
   std::vector<std::string> names;
   const auto add = [&](std::string name) {
     if (name.empty() || std::find(names.begin(), names.end(), name) != names.end())
@@ -126,7 +134,6 @@ std::vector<std::string> names_of(const Event& event) {
   };
   const std::string callee = plain_name(event.callee);
   add(callee);
-  const bool constructs = event.kind == Event::Kind::construct || event.kind == Event::Kind::destroy;
   if (constructs) {
     if (const std::size_t at = callee.rfind("::"); at != std::string::npos)
       add(callee.substr(0, at));
@@ -146,6 +153,24 @@ std::vector<std::string> names_of(const Event& event) {
   return names;
 }
 
+} // namespace
+
+// Each event is looked up in some fifty tables, and most names are called often.
+const std::vector<std::string>& names_of(const Event& event) {
+  constexpr std::size_t kMost = 100000;
+  thread_local std::unordered_map<std::string, std::vector<std::string>> known;
+  const bool constructs = event.kind == Event::Kind::construct || event.kind == Event::Kind::destroy;
+  std::string key = event.callee;
+  if (constructs)
+    key += '\0', key += event.result_type;
+  const auto found = known.find(key);
+  if (found != known.end())
+    return found->second;
+  if (known.size() >= kMost)
+    known.clear();
+  return known.emplace(std::move(key), made_names(event, constructs)).first->second;
+}
+
 SymbolIndex::SymbolIndex(const nlohmann::json& rows, const std::vector<std::string>& keys) {
   for (const nlohmann::json& row : rows)
     for (const std::string& key : keys)
@@ -155,12 +180,12 @@ SymbolIndex::SymbolIndex(const nlohmann::json& rows, const std::vector<std::stri
 }
 
 void SymbolIndex::add(const std::string& symbol, const nlohmann::json* row) {
-  by_symbol_.emplace(symbol, row);
+  by_symbol_[symbol].push_back(row);
   static constexpr std::array<std::string_view, 3> members = {
       "at::Tensor::", "at::Context::", "at::Generator::"};
   for (std::string_view prefix : members)
     if (starts_with(symbol, prefix))
-      by_member_.emplace(symbol.substr(prefix.size()), row);
+      by_member_[symbol.substr(prefix.size())].push_back(row);
 }
 
 std::vector<SymbolIndex::Match> SymbolIndex::find(const Event& event) const {
@@ -171,20 +196,22 @@ std::vector<SymbolIndex::Match> SymbolIndex::find(const Event& event) const {
     if (!known)
       matches.push_back({row, by_name, method});
   };
-  // A function of the user's own is never what a built-in row means, whatever its name; the project's own rows are
-  // about nothing else.
+  // A function of the user's own is never what a built-in row means, whatever its name; the project's own
+  // rows are about nothing else.
   const bool own = event.resolved && !event.external && event.kind != Event::Kind::construct &&
                    event.kind != Event::Kind::destroy;
   for (const std::string& name : names_of(event)) {
-    const auto [first, last] = by_symbol_.equal_range(name);
-    for (auto it = first; it != last; ++it)
-      if (!own || it->second->value("project", false))
-        add_match(it->second, false, event.receiver.has_value());
+    const auto rows = by_symbol_.find(name);
+    if (rows == by_symbol_.end())
+      continue;
+    for (const nlohmann::json* row : rows->second)
+      if (!own || row->value("project", false))
+        add_match(row, false, event.receiver.has_value());
   }
   if (!event.resolved && event.receiver) {
-    const auto [first, last] = by_member_.equal_range(last_part(event.callee));
-    for (auto it = first; it != last; ++it)
-      add_match(it->second, true, true);
+    if (const auto rows = by_member_.find(last_part(event.callee)); rows != by_member_.end())
+      for (const nlohmann::json* row : rows->second)
+        add_match(row, true, true);
   }
   return matches;
 }

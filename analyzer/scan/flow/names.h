@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace reprobe::scan {
@@ -40,10 +40,10 @@ public:
 
 private:
   void add(const std::string& symbol, const nlohmann::json* row);
-  std::multimap<std::string, const nlohmann::json*> by_symbol_, by_member_;
+  std::unordered_map<std::string, std::vector<const nlohmann::json*>> by_symbol_, by_member_;
 };
 
-/// Names under which tables may know what this event calls or constructs.
-std::vector<std::string> names_of(const Event&);
+/// Names under which tables may know what this event calls or constructs. Holds until the thread's next call.
+const std::vector<std::string>& names_of(const Event&);
 
 } // namespace reprobe::scan

@@ -111,15 +111,21 @@ std::string Codebase::forwarded_class(const Event& event) const {
   }
   const std::string name = last_part(event.callee);
   const bool makes = name == "make_shared" || name == "make_unique" || name == "make_intrusive";
-  return makes && event.kind == Event::Kind::call && !event.template_arguments.empty() ? plain_name(event.template_arguments[0])
-                                                                                       : std::string();
+  return makes && event.kind == Event::Kind::call && !event.template_arguments.empty()
+             ? plain_name(event.template_arguments[0])
+             : std::string();
 }
 
 FunctionRef Codebase::definition(const std::string& usr, const TranslationUnit& from) const {
   const auto found = usr.empty() ? by_usr_.end() : by_usr_.find(usr);
   if (found == by_usr_.end())
     return {};
-  FunctionRef best;
+  if (found->second.size() == 1)
+    return found->second.front();
+  const auto [known, is_new] = nearest_[&from].try_emplace(&found->second);
+  if (!is_new)
+    return known->second;
+  FunctionRef& best = known->second;
   std::size_t best_score = 0;
   for (const FunctionRef& candidate : found->second) {
     std::size_t score = 1 + shared_folders(file_of(candidate), from.main_file) * 2;
@@ -133,7 +139,13 @@ FunctionRef Codebase::definition(const std::string& usr, const TranslationUnit& 
   return best;
 }
 
-std::vector<FunctionRef> Codebase::callees(FunctionRef ref, const Event& event) const {
+const std::vector<FunctionRef>& Codebase::callees(FunctionRef ref, const Event& event) const {
+  const auto known = callees_.find(&event);
+  return known != callees_.end() ? known->second
+                                 : callees_.emplace(&event, find_callees(ref, event)).first->second;
+}
+
+std::vector<FunctionRef> Codebase::find_callees(FunctionRef ref, const Event& event) const {
   std::vector<FunctionRef> out;
   const auto add = [&](const std::string& usr) {
     if (const FunctionRef callee = definition(usr, *ref.unit);

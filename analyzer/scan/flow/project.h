@@ -48,7 +48,7 @@ public:
   FunctionRef definition(const std::string& usr, const TranslationUnit& from) const;
   /// User functions that the event may run: callee, constructor, destructor, lambdas handed to foreign
   /// functions.
-  std::vector<FunctionRef> callees(FunctionRef, const Event&) const;
+  const std::vector<FunctionRef>& callees(FunctionRef, const Event&) const;
   const std::vector<Site>& callers(const Function*) const;
   /// What a call of the virtual method with this USR may run besides its own definition.
   const std::vector<FunctionRef>& overriders(const std::string& usr) const;
@@ -60,12 +60,19 @@ public:
 
 private:
   void index(FunctionRef);
+  std::vector<FunctionRef> find_callees(FunctionRef, const Event&) const;
   std::string forwarded_class(const Event&) const;
   const std::vector<TranslationUnit>& units_;
   std::vector<FunctionRef> functions_, mains_;
   std::unordered_map<std::string, std::vector<FunctionRef>> by_usr_, by_owner_, destructors_, overriders_;
   std::unordered_map<std::string, std::vector<Site>> definitions_;
   std::unordered_map<const Function*, std::vector<Site>> callers_;
+  mutable std::unordered_map<const Event*, std::vector<FunctionRef>>
+      callees_; // of events that were asked about
+  // Of several definitions the one that a unit means, once it was asked for.
+  mutable std::unordered_map<const TranslationUnit*,
+                             std::unordered_map<const std::vector<FunctionRef>*, FunctionRef>>
+      nearest_;
 };
 
 } // namespace reprobe::scan
