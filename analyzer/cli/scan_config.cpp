@@ -1,5 +1,6 @@
 #include "analyzer/cli/scan_config.h"
 
+#include "analyzer/scan/driver/paths.h"
 #include "rules/error.h"
 
 #include <fmt/format.h>
@@ -9,21 +10,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path real_path(const fs::path& path) {
-  std::error_code error;
-  const fs::path out = fs::weakly_canonical(fs::absolute(path), error);
-  return error ? fs::absolute(path).lexically_normal() : out;
-}
-
 fs::path folder_of(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(path, error) ? real_path(path) : real_path(path).parent_path();
+  return fs::is_directory(path, error) ? scan::real_path(path) : scan::real_path(path).parent_path();
 }
 
 std::optional<fs::path> named_file(const ScanArguments& arguments) {
   if (arguments.config.file.empty())
     return std::nullopt;
-  return real_path(arguments.config.file);
+  return scan::real_path(arguments.config.file);
 }
 
 std::vector<fs::path> paths_of(const ScanArguments& arguments) {
@@ -68,7 +63,7 @@ int show_config(const ScanArguments& arguments) {
   for (const fs::path& path : paths_of(arguments)) {
     const EffectiveConfig& effective = files.for_folder(folder_of(path));
     if (arguments.config.dump) {
-      fmt::print("{}", dump(effective, real_path(path), rules::Registry::builtin(), arguments.options.stage,
+      fmt::print("{}", dump(effective, scan::real_path(path), rules::Registry::builtin(), arguments.options.stage,
                             arguments.stage_given));
       continue;
     }

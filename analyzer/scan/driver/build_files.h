@@ -20,6 +20,7 @@ std::vector<std::string> definitions_in(const std::string& text);
 /// of those above them up to `root`. Files are named relative to `root`.
 std::vector<BuildFlag> read_build_flags(const std::vector<std::filesystem::path>& sources,
                                         const std::filesystem::path& root);
+/// What they define, as in `definitions_in`.
 std::vector<std::string> read_definitions(const std::vector<std::filesystem::path>& sources,
                                           const std::filesystem::path& root);
 

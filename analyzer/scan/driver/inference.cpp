@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kMostIncludeFolders = 60;
 constexpr std::size_t kMostHeaders = 50000, kMostReached = 2000;
 constexpr int kDeepestFolder = 12;
-constexpr std::uintmax_t kLargestSource = 16u << 20; // bytes; larger ones are generated
 
 // What the project's own build files ask for: "17", "20" …
 std::string language_standard(const fs::path& root) {
@@ -42,23 +41,35 @@ std::string language_standard(const fs::path& root) {
   return "-std=gnu++" + std::to_string(newest > 17 ? std::min(newest, 23) : 17);
 }
 
+// What is in a folder, sorted: folders but hidden ones and those that a build made, and headers.
+struct Contents {
+  std::vector<fs::path> folders, headers;
+};
+
+Contents contents_of(const fs::path& folder) {
+  Contents out;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
+       !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    const fs::file_status status = entry->symlink_status(ignored);
+    if (fs::is_directory(status)) {
+      if (!entry->path().filename().string().starts_with(".") && !is_build_folder(entry->path()))
+        out.folders.push_back(entry->path());
+    } else if (fs::is_regular_file(status) && is_header(entry->path())) {
+      out.headers.push_back(entry->path());
+    }
+  }
+  std::sort(out.folders.begin(), out.folders.end());
+  std::sort(out.headers.begin(), out.headers.end());
+  return out;
+}
+
 void add_include_folders(const fs::path& folder, int depth, std::set<fs::path>& seen,
                          std::vector<fs::path>& out) {
   if (depth > 5 || out.size() >= kMostIncludeFolders)
     return;
-  std::error_code error;
-  std::vector<fs::path> folders;
-  for (fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
-       !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with(".") || !fs::is_directory(entry->symlink_status(ignored)) ||
-        is_build_folder(entry->path()))
-      continue;
-    folders.push_back(entry->path());
-  }
-  std::sort(folders.begin(), folders.end());
-  for (const fs::path& next : folders) {
+  for (const fs::path& next : contents_of(folder).folders) {
     if (next.filename() == "include" && seen.insert(next).second)
       out.push_back(next);
     else
@@ -66,28 +77,14 @@ void add_include_folders(const fs::path& folder, int depth, std::set<fs::path>& 
   }
 }
 
-// Headers below, other people's too, but not what a build made.
+// Headers below, other people's too.
 void add_headers(const fs::path& folder, int depth, std::multimap<std::string, fs::path>& out) {
   if (depth > kDeepestFolder || out.size() >= kMostHeaders)
     return;
-  std::error_code error;
-  std::vector<fs::path> folders, files;
-  for (fs::directory_iterator entry(folder, fs::directory_options::skip_permission_denied, error), end;
-       !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    const fs::file_status status = entry->symlink_status(ignored);
-    if (fs::is_directory(status)) {
-      if (!entry->path().filename().string().starts_with(".") && !is_build_folder(entry->path()))
-        folders.push_back(entry->path());
-    } else if (fs::is_regular_file(status) && is_header(entry->path())) {
-      files.push_back(entry->path());
-    }
-  }
-  std::sort(folders.begin(), folders.end());
-  std::sort(files.begin(), files.end());
-  for (const fs::path& file : files)
-    out.emplace(file.filename().string(), file);
-  for (const fs::path& next : folders)
+  const Contents contents = contents_of(folder);
+  for (const fs::path& header : contents.headers)
+    out.emplace(header.filename().string(), header);
+  for (const fs::path& next : contents.folders)
     add_headers(next, depth + 1, out);
 }
 
@@ -261,8 +258,10 @@ Translation Inference::translation(const fs::path& source, const fs::path& root)
   if (out.language != "c")
     out.arguments.push_back(project(root).standard);
   for (const fs::path& folder : include_folders(source, root)) {
-    // Other people's folders may hold headers for other systems, under the names of this one's; <name> may be a system's.
-    out.arguments.push_back(lies_in_third_party(folder, root) || last_.contains(folder) ? "-idirafter" : "-I");
+    // Other people's folders may hold headers for other systems, under the names of this one's; <name> may be
+    // a system's.
+    out.arguments.push_back(lies_in_third_party(folder, root) || last_.contains(folder) ? "-idirafter"
+                                                                                        : "-I");
     out.arguments.push_back(folder.string());
   }
   for (const std::string& macro : macros(source, root))

@@ -21,6 +21,12 @@ bool is_there(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, error));
 }
 
+fs::path real_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path out = fs::weakly_canonical(fs::absolute(path), error);
+  return error ? fs::absolute(path).lexically_normal() : out;
+}
+
 bool lies_below(const fs::path& path, const fs::path& folder) {
   const fs::path relative = path.lexically_relative(folder);
   return !folder.empty() && !relative.empty() && *relative.begin() != "..";

@@ -298,7 +298,7 @@ std::optional<PrecompiledHeader> PrecompiledHeaders::find(const HeaderUse& use) 
       const fs::path header = variant.header();
       utimensat(AT_FDCWD, header.c_str(), nullptr, 0);
       utimensat(AT_FDCWD, variant.file.c_str(), nullptr, 0);
-      return PrecompiledHeader{header, use.request.header, basis_for(variant, use)};
+      return PrecompiledHeader{header, use.request.header, use.moved, basis_for(variant, use)};
     }
   return std::nullopt;
 }

@@ -24,6 +24,7 @@ std::optional<HeaderUse> header_use(const ParseRequest&);
 struct PrecompiledHeader {
   std::filesystem::path file;
   std::string header; // as in #include <…>
+  bool moved = false; // HeaderUse::moved
   Basis basis;
 };
 

@@ -30,16 +30,9 @@ namespace {
 
 constexpr int kDeepestFolder = 24;
 constexpr std::size_t kMostFiles = 50000;
-constexpr std::uintmax_t kLargestSource = 16u << 20; // bytes; larger ones are generated
 
 std::string shown(const fs::path& path, const fs::path& root) {
   return (lies_below(path, root) ? path.lexically_relative(root) : path).generic_string();
-}
-
-fs::path real(const fs::path& path) {
-  std::error_code error;
-  const fs::path out = fs::weakly_canonical(fs::absolute(path), error);
-  return error ? fs::absolute(path).lexically_normal() : out;
 }
 
 // Files below `folder` that git tracks or would track. Nothing when there is no repository or no git.
@@ -145,9 +138,9 @@ public:
     if (paths.empty())
       paths.emplace_back(".");
     for (fs::path& path : paths) {
-      if (!is_there(path) && !options_.contents.contains(real(path).string()) && !options_.selects())
+      if (!is_there(path) && !options_.contents.contains(real_path(path).string()) && !options_.selects())
         throw Error("no such file or folder", path.string(), "", "name a source file or a folder");
-      path = real(path);
+      path = real_path(path);
     }
     choose_root(paths);
     if (!options_.database.empty())
@@ -173,7 +166,7 @@ public:
 
 private:
   void choose_root(const std::vector<fs::path>& paths) {
-    project_.root = real(fs::current_path());
+    project_.root = real_path(fs::current_path());
     const bool inside = std::any_of(paths.begin(), paths.end(), [&](const fs::path& path) {
       return path == project_.root || lies_below(path, project_.root);
     });
@@ -185,7 +178,7 @@ private:
     fs::path file = options_.database;
     if (is_folder(file))
       file /= "compile_commands.json";
-    databases_[{}] = read_database(real(file));
+    databases_[{}] = read_database(real_path(file));
   }
 
   const Database* database_for(const fs::path& folder) {
@@ -392,7 +385,7 @@ private:
       fs::path root = project_root_of(file);
       // Without a repository, a folder that was named to be scanned is the project.
       for (const fs::path& path : options_.paths) {
-        const fs::path named = real(path);
+        const fs::path named = real_path(path);
         if (is_folder(named) && lies_below(file, named) && lies_below(root, named))
           root = named;
       }

@@ -97,71 +97,68 @@ private:
     ++done_;
   }
 
+  struct Member {
+    std::size_t index; // of its request
+    HeaderUse use;
+  };
+
   // Files that share a large header come together; with enough of them the header is made first.
   void plan(const std::vector<std::size_t>& files) {
-    std::map<Digest, std::pair<HeaderUse, std::vector<std::size_t>>> groups;
+    std::map<Digest, std::vector<Member>> groups;
     for (std::size_t i : files) {
       std::optional<HeaderUse> use = headers_ && cache_->usable() ? header_use(requests_[i]) : std::nullopt;
       if (!use) {
         add_parse(i, {});
       } else if (std::optional<PrecompiledHeader> header = headers_->find(*use)) {
-        add_parse(i, Prefix{std::move(*header), use->moved});
+        add_parse(i, header);
       } else {
         const Digest family = use->family;
-        groups.try_emplace(family, std::move(*use), std::vector<std::size_t>())
-            .first->second.second.push_back(i);
+        groups[family].push_back({i, std::move(*use)});
       }
     }
     const unsigned jobs = limits_.jobs ? limits_.jobs : std::max(1u, std::thread::hardware_concurrency());
-    for (auto& [family, group] : groups) {
-      auto& [use, members] = group;
+    for (auto& [family, members] : groups) {
+      const HeaderUse& use = members.front().use;
       const bool possible = headers_->worth_making(use);
       if (possible && members.size() > jobs) {
-        add_header(use, members);
+        add_header(std::move(members));
         continue;
       }
       if (possible)
         wanted_.push_back(use);
-      for (std::size_t i : members)
-        add_parse(i, {});
+      for (const Member& member : members)
+        add_parse(member.index, {});
     }
   }
 
-  void add_header(const HeaderUse& use, const std::vector<std::size_t>& members) {
+  void add_header(std::vector<Member> members) {
+    const HeaderUse use = members.front().use;
     pool_.add_first({[this, use] { return std::string(headers_->make(use, true) ? "made" : ""); },
-                     [this, use, members](Outcome) {
+                     [this, use, members = std::move(members)](Outcome) {
                        headers_->forget(use);
-                       for (std::size_t i : members) {
-                         const std::optional<HeaderUse> own = header_use(requests_[i]);
-                         std::optional<PrecompiledHeader> header = own ? headers_->find(*own) : std::nullopt;
-                         add_parse(i, header ? std::optional(Prefix{std::move(*header), own->moved})
-                                             : std::nullopt);
-                       }
+                       for (const Member& member : members)
+                         add_parse(member.index, headers_->find(member.use));
                      }});
   }
 
-  struct Prefix {
-    PrecompiledHeader header;
-    bool moved;
-  };
-
-  void add_parse(std::size_t index, const std::optional<Prefix>& prefix, bool graphs = true) {
+  void add_parse(std::size_t index, const std::optional<PrecompiledHeader>& header, bool graphs = true) {
     ParseRequest request = requests_[index];
     request.graphs = request.graphs && graphs;
     if (cache_)
       request.cache = cache_->folder();
-    if (prefix) {
-      request.precompiled = prefix->header.file;
-      request.precompiled_header = prefix->header.header;
-      request.precompiled_moved = prefix->moved;
+    if (header) {
+      request.precompiled = header->file;
+      request.precompiled_header = header->header;
+      request.precompiled_moved = header->moved;
     }
     pool_.add({[request] { return pack(extract_host_and_device(request)); },
-               [this, index, graphs, prefix](Outcome outcome) { take(index, graphs, prefix, outcome); }});
+               [this, index, graphs, header](Outcome outcome) { take(index, graphs, header, outcome); }});
   }
 
-  void take(std::size_t index, bool graphs, const std::optional<Prefix>& prefix, const Outcome& outcome) {
+  void take(std::size_t index, bool graphs, const std::optional<PrecompiledHeader>& header,
+            const Outcome& outcome) {
     const ParseRequest& request = requests_[index];
-    if (outcome.crashed && prefix) {
+    if (outcome.crashed && header) {
       add_parse(index, {});
       return;
     }
@@ -185,8 +182,7 @@ private:
                      std::string("the order of events is approximate: clang crashed on the control flow");
     }
     if (cache_)
-      cache_->store(request, *extraction,
-                    prefix && extraction->precompiled_used ? &prefix->header.basis : nullptr);
+      cache_->store(request, *extraction, header && extraction->precompiled_used ? &header->basis : nullptr);
     finish(index, std::move(extraction->unit));
   }
 

@@ -1,5 +1,7 @@
 #include "analyzer/scan/fixes/fixes.h"
 
+#include "analyzer/scan/driver/paths.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -30,11 +32,6 @@ std::string digest_of(const std::string& text) {
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
-bool lies_below(const fs::path& file, const fs::path& root) {
-  const fs::path relative = file.lexically_relative(root);
-  return !relative.empty() && *relative.begin() != "..";
-}
-
 std::string place(const report::Finding& finding) {
   return fmt::format("{}:{}: {}", finding.source.file, finding.source.line, finding.rule);
 }
@@ -42,7 +39,7 @@ std::string place(const report::Finding& finding) {
 // The files that replacements speak of, and which of their bytes are taken.
 class Planner {
 public:
-  explicit Planner(const fs::path& root) : root_(real(root)) {}
+  explicit Planner(const fs::path& root) : root_(real_path(root)) {}
 
   void add(std::size_t index, const report::Finding& finding) {
     for (const report::Replacement& replacement : finding.replacements)
@@ -69,12 +66,6 @@ private:
     std::map<std::uint32_t, report::Replacement> taken; // by offset
   };
 
-  static fs::path real(const fs::path& path) {
-    std::error_code error;
-    const fs::path out = fs::weakly_canonical(fs::absolute(path), error);
-    return error ? fs::absolute(path).lexically_normal() : out;
-  }
-
   static std::string mended(const File& file) {
     std::string out;
     std::size_t done = 0;
@@ -91,7 +82,7 @@ private:
     File& file = found->second;
     if (!fresh)
       return file;
-    file.path = real(root_ / replacement.source.file);
+    file.path = real_path(root_ / replacement.source.file);
     if (!lies_below(file.path, root_))
       file.problem = "its file lies outside " + root_.string();
     else if (const auto text = text_of(file.path))

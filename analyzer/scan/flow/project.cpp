@@ -55,6 +55,19 @@ bool is_object_assignment(const Event& event) {
          !event.receiver->id.empty() && event.arguments.size() == 1 && last_part(event.callee) == "operator=";
 }
 
+const Event* tie_assigned_by(const Function& function, const Event& event) {
+  if (event.kind != Event::Kind::call || last_part(event.callee) != "operator=" || !event.receiver ||
+      event.receiver->kind != Value::Kind::call)
+    return nullptr;
+  const Event* tie = event_of(function, event.receiver->event);
+  return tie && tie->callee == "std::tie" ? tie : nullptr;
+}
+
+bool changes_its_object(const std::string& name) {
+  static const std::set<std::string> kOperators = {"operator+=", "operator-=", "operator*=", "operator/="};
+  return kOperators.contains(name) || (name.ends_with('_') && !name.ends_with("__"));
+}
+
 Codebase::Codebase(const std::vector<TranslationUnit>& units) : units_(units) {
   using Key = std::tuple<std::string, std::string, std::uint32_t, std::string>;
   std::set<Key> seen;

@@ -31,6 +31,10 @@ const std::string& file_of(const TranslationUnit&, const Position&);
 const std::string& file_of(FunctionRef);
 /// `tensor = value`, where the assignment is a member function.
 bool is_object_assignment(const Event&);
+/// The call of std::tie whose variables the event assigns to (`std::tie(x, y) = …`), or null.
+const Event* tie_assigned_by(const Function&, const Event&);
+/// The callee's last part is a method or operator that changes its object: `add_`, `operator+=`.
+bool changes_its_object(const std::string& name);
 const Event* event_of(const Function&, std::uint32_t id);
 
 class Codebase {

@@ -24,12 +24,6 @@ const Names kEnds = {"detach",      "item",     "size",       "sizes",
                      "nbytes",      "allclose", "gt",         "lt",
                      "ge",          "le",       "eq",         "ne"};
 
-// `x.add_(y)`, `x += y`
-bool changes_its_object(const std::string& name) {
-  static const Names kOperators = {"operator+=", "operator-=", "operator*=", "operator/="};
-  return name.ends_with('_') || kOperators.contains(name);
-}
-
 bool speaks_of_call(const Value& value, std::uint32_t call) {
   bool found = false;
   for_each_value(value,
@@ -221,7 +215,7 @@ private:
       const auto speaks = [&](const Value& value) { return speaks_of_variable(value, id); };
       if (event.callee == "std::tie")
         continue; // what is assigned to it counts
-      if (assigns_to_tied(event, speaks))
+      if (const Event* tie = tie_assigned_by(function_, event); tie && uses(*tie, speaks))
         return true;
       const bool target =
           event.receiver && event.receiver->kind == Value::Kind::variable && event.receiver->id == id;
@@ -236,16 +230,6 @@ private:
         return true;
     }
     return false;
-  }
-
-  // `std::tie(x, y) = …`
-  template <class Speaks>
-  bool assigns_to_tied(const Event& event, const Speaks& speaks) const {
-    if (event.kind != Event::Kind::call || last_part(event.callee) != "operator=" || !event.receiver ||
-        event.receiver->kind != Value::Kind::call)
-      return false;
-    const Event* tied = event_of(function_, event.receiver->event);
-    return tied && tied->callee == "std::tie" && uses(*tied, speaks);
   }
 
   // Fields, globals, statics, and parameters that are references.

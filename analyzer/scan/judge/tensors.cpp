@@ -374,13 +374,12 @@ private:
     for (const Event& event : in.function->events) {
       if (event.kind != Event::Kind::call)
         continue;
-      const Event* tied = event.receiver && event.receiver->kind == Value::Kind::call &&
-                                  last_part(event.callee) == "operator="
-                              ? event_of(*in.function, event.receiver->event)
-                              : nullptr;
-      if (tied && tied->callee == "std::tie" && event.arguments.size() == 1 &&
-          std::any_of(tied->arguments.begin(), tied->arguments.end(), is_it))
+      if (const Event* tie = tie_assigned_by(*in.function, event);
+          tie && event.arguments.size() == 1 &&
+          std::any_of(tie->arguments.begin(), tie->arguments.end(), is_it))
         parts.push_back(of(in, event.arguments[0], depth + 1));
+      if (std::none_of(event.arguments.begin(), event.arguments.end(), is_it))
+        continue;
       const FunctionRef callee = project_.definition(event.callee_usr, *in.unit);
       for (std::size_t i = 0;
            callee && i < std::min(event.arguments.size(), callee.function->parameters.size()); ++i)
@@ -409,13 +408,11 @@ private:
 
   // `x.index_add_(0, i, y)` and `x += y`: from then on x needs a gradient where y does.
   static bool changes_in_place(const Event& event) {
-    static const std::set<std::string> kOperators = {"operator+=", "operator-=", "operator*=", "operator/="};
     if (event.kind != Event::Kind::call || !event.receiver || event.receiver->kind != Value::Kind::variable ||
         !is_tensor(event.receiver->type))
       return false;
     const std::string name = last_part(event.callee);
-    return kOperators.contains(name) ||
-           (name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_" && name != "detach_");
+    return changes_its_object(name) && name != "requires_grad_" && name != "detach_";
   }
 
   TensorTraits of_arguments(FunctionRef in, const Event& event, int depth) {

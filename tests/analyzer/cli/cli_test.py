@@ -3,12 +3,11 @@ import json
 import os
 import pathlib
 import subprocess
-import tempfile
 import unittest
 
-REPROBE = os.environ["REPROBE"]
+from command import HAVE_SCAN, REPROBE, TemporaryFolder
+
 SCHEMAS = pathlib.Path(os.environ["REPROBE_SCHEMAS"])
-HAVE_SCAN = os.environ.get("REPROBE_HAVE_SCAN") == "ON"
 
 try:
     import jsonschema
@@ -20,28 +19,7 @@ def reprobe(*arguments, cwd=None, stdin=None):
     return subprocess.run([REPROBE, *map(str, arguments)], cwd=cwd, input=stdin, capture_output=True, text=True, timeout=300)
 
 
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self._folder = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self._folder.name)
-
-    def tearDown(self):
-        self._folder.cleanup()
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
-    def expect(self, result, code, *words):
-        said = result.stdout + result.stderr
-        self.assertEqual(result.returncode, code, said)
-        for word in words:
-            self.assertIn(word, said)
-
-
-class Usage(Folder):
+class Usage(TemporaryFolder):
     def test_no_command_and_unknown_command_are_usage_errors(self):
         self.expect(reprobe(), 2)
         self.expect(reprobe("scann"), 2)
@@ -53,7 +31,7 @@ class Usage(Folder):
             self.expect(reprobe(*arguments), 0, "reprobe" if arguments != ["--version"] else "0.")
 
 
-class StandardOutput(Folder):
+class StandardOutput(TemporaryFolder):
     def test_output_that_nobody_gets_is_no_success(self):
         commands = [["explain", "missing-seed"], ["env"], ["--help"]] + ([["scan", "--list-rules"]] if HAVE_SCAN else [])
         for arguments in commands:
@@ -62,7 +40,7 @@ class StandardOutput(Folder):
             self.assertEqual(code, 3, arguments)
 
 
-class Env(Folder):
+class Env(TemporaryFolder):
     def test_text_and_json_agree(self):
         self.expect(reprobe("env"), 0, "kernel", "cpu")
         document = json.loads(reprobe("env", "--format", "json").stdout)
@@ -70,7 +48,7 @@ class Env(Folder):
         self.assertIn("Linux", document["kernel"])
 
 
-class Explain(Folder):
+class Explain(TemporaryFolder):
     def test_a_rule_shows_its_page(self):
         self.expect(reprobe("explain", "missing-seed"), 0, "manual_seed")
 
@@ -95,7 +73,7 @@ FINDINGS = {"schema": "reprobe-findings/1", "complete": True, "stage": "paper", 
      "source": {"file": "train.cpp", "line": 41}, "operators": ["aten::index_add"]}]}
 
 
-class Report(Folder):
+class Report(TemporaryFolder):
     def files(self):
         return (self.write("f.json", json.dumps(FINDINGS)), self.write("m.json", json.dumps(MEASUREMENTS)))
 
@@ -133,7 +111,7 @@ class Report(Folder):
 
 
 @unittest.skipUnless(jsonschema, "python3-jsonschema is not installed")
-class Schemas(Folder):
+class Schemas(TemporaryFolder):
     def check(self, document, name):
         jsonschema.Draft202012Validator(json.loads((SCHEMAS / name).read_text())).validate(document)
 
@@ -158,7 +136,7 @@ class Schemas(Folder):
 
 
 @unittest.skipUnless(HAVE_SCAN, "no scan half in this build")
-class Scan(Folder):
+class Scan(TemporaryFolder):
     def test_unknown_file_and_empty_folder(self):
         self.expect(reprobe("scan", self.folder / "none.cpp"), 2, "none.cpp")
         self.expect(reprobe("scan", self.folder), 2, str(self.folder.name))

@@ -18,10 +18,34 @@ TORCH = ("namespace at { struct Context { void setBenchmarkCuDNN(bool); void set
 FIXED_SEED = CLOCK_SEED.replace("time(nullptr)", "42")
 
 
-class Folder(unittest.TestCase):
+class TemporaryFolder(unittest.TestCase):
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self._folder.name).resolve()
+
+    def tearDown(self):
+        self._folder.cleanup()
+
+    @property
+    def root(self):
+        return self.folder
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def expect(self, result, code, *words):
+        said = result.stdout + result.stderr
+        self.assertEqual(result.returncode, code, said)
+        for word in words:
+            self.assertIn(word, said)
+
+
+class Folder(TemporaryFolder):
+    def setUp(self):
+        super().setUp()
         # Nothing of the machine's own: neither its git configuration nor its cache.
         self.home = self.folder / "home"
         self.home.mkdir()
@@ -30,15 +54,6 @@ class Folder(unittest.TestCase):
         self.environment.update(HOME=str(self.home), XDG_CACHE_HOME=str(self.home / "cache"), GIT_CONFIG_NOSYSTEM="1",
                                 GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@example.org", GIT_COMMITTER_NAME="a",
                                 GIT_COMMITTER_EMAIL="a@example.org")
-
-    def tearDown(self):
-        self._folder.cleanup()
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
 
     @property
     def root(self):
@@ -50,12 +65,6 @@ class Folder(unittest.TestCase):
 
     def scan(self, *arguments, **more):
         return self.reprobe("scan", *arguments, **more)
-
-    def expect(self, result, code, *words):
-        said = result.stdout + result.stderr
-        self.assertEqual(result.returncode, code, said)
-        for word in words:
-            self.assertIn(word, said)
 
     def expect_places(self, result, *places):
         """The findings stand at these "file:line"s."""

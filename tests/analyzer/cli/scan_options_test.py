@@ -7,13 +7,12 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 import xml.etree.ElementTree
 
-REPROBE = os.environ["REPROBE"]
+from command import HAVE_SCAN, REPROBE, TemporaryFolder
+
 SCHEMAS = pathlib.Path(os.environ["REPROBE_SCHEMAS"])
-HAVE_SCAN = os.environ.get("REPROBE_HAVE_SCAN") == "ON"
 # Python packages that only tests need: tests/setup.sh puts them here.
 sys.path.append(str(pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "reprobe/test-packages"))
 
@@ -50,20 +49,10 @@ def reprobe(*arguments, cwd=None, environment=None):
                           env={**os.environ, **(environment or {})})
 
 
-class Folder(unittest.TestCase):
+class Folder(TemporaryFolder):
     def setUp(self):
-        self._folder = tempfile.TemporaryDirectory()
-        self.folder = pathlib.Path(self._folder.name).resolve()
+        super().setUp()
         self.write(".reprobe.yaml", "")  # what lies above the temporary folder does not count
-
-    def tearDown(self):
-        self._folder.cleanup()
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
 
     def scan(self, *arguments, **options):
         return reprobe("scan", *arguments, cwd=self.folder, **options)
@@ -72,12 +61,6 @@ class Folder(unittest.TestCase):
         """(rule, line) of what is reported."""
         document = json.loads(self.scan("--format", "json", *arguments).stdout)
         return sorted((finding["rule"], finding["source"]["line"]) for finding in document["findings"])
-
-    def expect(self, result, code, *words):
-        said = result.stdout + result.stderr
-        self.assertEqual(result.returncode, code, said)
-        for word in words:
-            self.assertIn(word, said)
 
 
 @unittest.skipUnless(HAVE_SCAN, "no scan half in this build")
