@@ -18,7 +18,7 @@ SEVERITIES = ("off", "note", "warning", "error")
 CONFIDENCES = ("high", "medium", "low")
 SCOPES = ("file", "project")
 FAMILIES = ("seeding", "knobs", "operators", "atomics", "calls", "kernel-races", "consumed-atomics", "clock-values", "uninitialised",
-            "streams", "barriers", "allocations", "loss-scaling", "order", "uses", "threads", "timing", "build", "suppressions")
+            "streams", "blobs", "splits", "barriers", "allocations", "loss-scaling", "order", "uses", "threads", "timing", "build", "suppressions")
 REQUIRED = {"id": str, "family": str, "title": str, "summary": str, "confidence": str, "severity": dict,
             "tags": list, "fix": str}
 OPTIONAL = {"options": dict, "scope": str}

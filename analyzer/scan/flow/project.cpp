@@ -50,6 +50,29 @@ const Event* event_of(const Function& function, std::uint32_t id) {
   return found == function.events.end() ? nullptr : &*found;
 }
 
+const Block* block_of(const Function& function, const Event& event) {
+  for (const Block& block : function.blocks)
+    if (std::find(block.events.begin(), block.events.end(), event.id) != block.events.end())
+      return &block;
+  return nullptr;
+}
+
+bool reaches(const Function& function, std::uint32_t from, std::uint32_t to) {
+  std::set<std::uint32_t> seen;
+  std::vector<std::uint32_t> open = {from};
+  while (!open.empty()) {
+    const std::uint32_t id = open.back();
+    open.pop_back();
+    if (id == to)
+      return true;
+    if (id >= function.blocks.size() || !seen.insert(id).second)
+      continue;
+    for (const Edge& edge : function.blocks[id].successors)
+      open.push_back(edge.block);
+  }
+  return false;
+}
+
 bool is_object_assignment(const Event& event) {
   return event.kind == Event::Kind::call && event.receiver && event.receiver->kind == Value::Kind::variable &&
          !event.receiver->id.empty() && event.arguments.size() == 1 && last_part(event.callee) == "operator=";

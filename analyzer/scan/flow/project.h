@@ -36,6 +36,9 @@ const Event* tie_assigned_by(const Function&, const Event&);
 /// The callee's last part is a method or operator that changes its object: `add_`, `operator+=`.
 bool changes_its_object(const std::string& name);
 const Event* event_of(const Function&, std::uint32_t id);
+const Block* block_of(const Function&, const Event&);
+/// Some path leads from one block to the other; every block reaches itself.
+bool reaches(const Function&, std::uint32_t from, std::uint32_t to);
 
 class Codebase {
 public:

@@ -84,6 +84,8 @@ void judge_consumed_atomics(const Context&, Findings&);
 void judge_clock_values(const Context&, Findings&);
 void judge_uninitialised(const Context&, Findings&);
 void judge_streams(const Context&, Findings&);
+void judge_blobs(const Context&, Findings&);
+void judge_splits(const Context&, Findings&);
 void judge_barriers(const Context&, Findings&);
 void judge_order(const Context&, Findings&);
 void judge_allocations(const Context&, Findings&);

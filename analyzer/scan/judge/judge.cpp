@@ -27,6 +27,8 @@ const std::map<std::string, Judge, std::less<>> kJudges = {{"seeding", judge_see
                                                            {"clock-values", judge_clock_values},
                                                            {"uninitialised", judge_uninitialised},
                                                            {"streams", judge_streams},
+                                                           {"blobs", judge_blobs},
+                                                           {"splits", judge_splits},
                                                            {"barriers", judge_barriers},
                                                            {"allocations", judge_allocations},
                                                            {"loss-scaling", judge_loss_scaling},

@@ -31,6 +31,23 @@ bool contains(const Value& value, const std::string& id) {
   return found;
 }
 
+// `x[i]` and `*x` of the variable, not `&x[i]`.
+bool uses_element(const Function& function, const Value& value, const std::string& id) {
+  if (value.kind == Value::Kind::compound && value.text == "&" && value.operands.size() == 1)
+    return false;
+  const bool element = value.kind == Value::Kind::compound && !value.operands.empty() &&
+                       (value.text == "[]" || (value.text == "*" && value.operands.size() == 1));
+  if (element)
+    if (const Value* root = root_variable(function, value.operands[0]); root && root->id == id)
+      return true;
+  return std::any_of(value.operands.begin(), value.operands.end(),
+                     [&](const Value& operand) { return uses_element(function, operand, id); });
+}
+
+bool writes_element(const Function& function, const Event& event, const std::string& id) {
+  return event.kind == Event::Kind::assign && event.receiver && uses_element(function, *event.receiver, id);
+}
+
 class Judge {
 public:
   Judge(const Context& context, Findings& findings) : context_(context), findings_(findings) {}
@@ -114,11 +131,45 @@ private:
     findings_.add(std::move(draft));
   }
 
-  // Copies into pageable memory return when they are done; into pinned memory they do not wait.
+  // Copies between pageable memory and the device return when the host may go on; with pinned memory they do not
+  // wait.
   void look_at_copy(const Site& site) {
     const Event& copy = *site.event;
-    if (copy.arguments.size() < 4 || last_part(copy.arguments[3].text) != "cudaMemcpyDeviceToHost")
+    if (copy.arguments.size() < 4)
       return;
+    const std::string direction = last_part(copy.arguments[3].text);
+    if (direction == "cudaMemcpyDeviceToHost")
+      look_at_copy_to_host(site);
+    else if (direction == "cudaMemcpyHostToDevice")
+      look_at_copy_to_device(site);
+  }
+
+  void look_at_copy_to_device(const Site& site) {
+    const Function& function = *site.in.function;
+    const Value* source = root_variable(function, site.event->arguments[1]);
+    if (!source || source->id.empty() || !is_given_to("pinned", source->id))
+      return;
+    const std::string id = source->id;
+    const Event* use = first_use(
+        site.in, *site.event,
+        [&](const Event& event) {
+          if (writes_element(function, event, id))
+            return true;
+          const bool overwrites = event.kind == Event::Kind::call && !event.arguments.empty() &&
+                                  is_listed(context_, "overwrites", event.callee);
+          const Value* target = overwrites ? root_variable(function, event.arguments[0]) : nullptr;
+          return target && target->id == id;
+        },
+        [](const Value&) { return false; });
+    if (use)
+      add(site,
+          fmt::format("the host overwrites `{}` while cudaMemcpyAsync may still be reading it",
+                      last_part(source->text)),
+          use);
+  }
+
+  void look_at_copy_to_host(const Site& site) {
+    const Event& copy = *site.event;
     const Value* target = root_variable(*site.in.function, copy.arguments[0]);
     if (!target || target->id.empty() || !is_given_to("pinned", target->id))
       return;
@@ -183,6 +234,35 @@ private:
           use);
   }
 
+  // Memory that the host and the device share: a launch returns before the kernel has run.
+  void look_at_managed_memory(const Site& site) {
+    const Function& function = *site.in.function;
+    const FunctionRef kernel = context_.project.definition(site.event->callee_usr, *site.in.unit);
+    if (!kernel)
+      return;
+    const std::size_t count = std::min(site.event->arguments.size(), kernel.function->parameters.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const Value* memory = root_variable(function, site.event->arguments[i]);
+      if (!memory || memory->id.empty() || !memory->type.ends_with("*") || !is_given_to("managed", memory->id))
+        continue;
+      const std::string id = memory->id;
+      const bool written = may_write(kernel, i);
+      const auto reads = [&](const Value& value) { return written && uses_element(function, value, id); };
+      const Event* use = first_use(
+          site.in, *site.event,
+          [&](const Event& event) {
+            return writes_element(function, event, id) ||
+                   std::any_of(event.arguments.begin(), event.arguments.end(), reads);
+          },
+          reads);
+      if (use)
+        add(site,
+            fmt::format("the host uses `{}` in managed memory while {} may still be running",
+                        last_part(memory->text), last_part(site.event->callee)),
+            use);
+    }
+  }
+
   static const Value* stream_of(const Event& launch) {
     if (launch.configuration.size() < 4 || launch.configuration[3].kind != Value::Kind::variable)
       return nullptr;
@@ -213,6 +293,7 @@ private:
   }
 
   void look_at_launch(const Site& site) {
+    look_at_managed_memory(site);
     const Value* stream = stream_of(*site.event);
     if (!stream || stream->id.empty() || !is_given_to("creates", stream->id))
       return;

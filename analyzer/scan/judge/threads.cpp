@@ -116,13 +116,6 @@ bool has_policy(const json& row, const Event& event) {
          });
 }
 
-const Block* block_of(const Function& function, const Event& event) {
-  for (const Block& block : function.blocks)
-    if (std::find(block.events.begin(), block.events.end(), event.id) != block.events.end())
-      return &block;
-  return nullptr;
-}
-
 } // namespace
 
 bool is_inside(const Range& outer, const Position& place) {

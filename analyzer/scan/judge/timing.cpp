@@ -9,22 +9,6 @@
 namespace reprobe::scan {
 namespace {
 
-bool reaches(const Function& function, std::uint32_t from, std::uint32_t to) {
-  std::set<std::uint32_t> seen;
-  std::vector<std::uint32_t> open = {from};
-  while (!open.empty()) {
-    const std::uint32_t id = open.back();
-    open.pop_back();
-    if (id == to)
-      return true;
-    if (id >= function.blocks.size() || !seen.insert(id).second)
-      continue;
-    for (const Edge& edge : function.blocks[id].successors)
-      open.push_back(edge.block);
-  }
-  return false;
-}
-
 // What the loop around `block` does: the events of all blocks that lie on a way from it back to it.
 std::vector<const Event*> events_around(const Function& function, const Block& block) {
   std::vector<const Event*> events;

@@ -1,5 +1,7 @@
 #include <cuda_runtime.h>
 
+#include <cstring>
+
 __global__ void scale(float* x) { x[threadIdx.x] *= 2; }
 __global__ void sum(const float* x, float* out) { out[threadIdx.x] = x[31 - threadIdx.x]; }
 void use(const float*);
@@ -26,6 +28,37 @@ void two_streams(float* x, float* out) {
   cudaStreamCreate(&first), cudaStreamCreate(&second);
   scale<<<1, 32, 0, first>>>(x);
   sum<<<1, 32, 0, second>>>(x, out); // expect: stream-race
+}
+
+void next_batch(float* device, const float* data, cudaStream_t stream, int batches) {
+  float* host;
+  cudaMallocHost((void**)&host, 128);
+  for (int b = 0; b < batches; ++b) {
+    for (int i = 0; i < 32; ++i) host[i] = data[b * 32 + i]; // expect: stream-race
+    cudaMemcpyAsync(device, host, 128, cudaMemcpyHostToDevice, stream);
+    scale<<<1, 32, 0, stream>>>(device);
+  }
+}
+
+void next_batch_copied(float* device, const float* data, cudaStream_t stream) {
+  float* host;
+  cudaHostAlloc((void**)&host, 128, 0);
+  cudaMemcpyAsync(device, host, 128, cudaMemcpyHostToDevice, stream);
+  memcpy(host, data, 128); // expect: stream-race
+}
+
+float managed_too_early() {
+  float* x;
+  cudaMallocManaged((void**)&x, 128);
+  scale<<<1, 32>>>(x);
+  return x[0]; // expect: stream-race
+}
+
+void managed_written(float* out) {
+  float* x;
+  cudaMallocManaged((void**)&x, 128);
+  sum<<<1, 32>>>(x, out);
+  x[0] = 1; // expect: stream-race
 }
 
 // Right: waiting, pageable memory, one stream, different memory.
@@ -61,4 +94,34 @@ void only_read(const float* x, float* a, float* b) {
   cudaStreamCreate(&first), cudaStreamCreate(&second);
   sum<<<1, 32, 0, first>>>(x, a);
   sum<<<1, 32, 0, second>>>(x, b);
+}
+
+float managed_in_time(float* out) {
+  float *x, *y;
+  cudaMallocManaged((void**)&x, 128), cudaMallocManaged((void**)&y, 128);
+  for (int i = 0; i < 32; ++i) x[i] = i, y[i] = 0;
+  sum<<<1, 32>>>(x, out);
+  float total = x[0]; // read by both
+  scale<<<1, 32>>>(x);
+  y[0] = 2; // no kernel uses it
+  cudaDeviceSynchronize();
+  total += x[0];
+  x[1] = 3;
+  scale<<<1, 32>>>(&x[4]);
+  cudaDeviceSynchronize();
+  return total;
+}
+
+void next_batch_waits(float* device, const float* data, cudaStream_t stream, int batches) {
+  float* host;
+  cudaMallocHost((void**)&host, 128);
+  for (int b = 0; b < batches; ++b) {
+    for (int i = 0; i < 32; ++i) host[i] = data[b * 32 + i];
+    cudaMemcpyAsync(device, host, 128, cudaMemcpyHostToDevice, stream);
+    scale<<<1, 32, 0, stream>>>(device);
+    cudaStreamSynchronize(stream);
+  }
+  float pageable[32] = {};
+  cudaMemcpyAsync(device, pageable, 128, cudaMemcpyHostToDevice, stream);
+  pageable[0] = 1;
 }
