@@ -1,6 +1,6 @@
 #include "analyzer/cli/scan_config.h"
 
-#include "analyzer/scan/driver/paths.h"
+#include "analyzer/scan/facts/paths.h"
 #include "rules/error.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "analyzer/scan/driver/commands.h"
 
-#include "analyzer/scan/driver/paths.h"
+#include "analyzer/scan/facts/paths.h"
 #include "rules/error.h"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "analyzer/scan/driver/device_pass.h"
 
-#include "analyzer/scan/driver/paths.h"
+#include "analyzer/scan/facts/paths.h"
 #include "analyzer/scan/driver/whole_files.h"
 #include "analyzer/scan/facts/fields.h"
 

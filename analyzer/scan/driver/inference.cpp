@@ -1,6 +1,6 @@
 #include "analyzer/scan/driver/inference.h"
 
-#include "analyzer/scan/driver/paths.h"
+#include "analyzer/scan/facts/paths.h"
 
 #include <algorithm>
 #include <array>

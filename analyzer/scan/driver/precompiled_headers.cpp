@@ -1,7 +1,7 @@
 #include "analyzer/scan/driver/precompiled_headers.h"
 
 #include "analyzer/scan/driver/leading_includes.h"
-#include "analyzer/scan/driver/paths.h"
+#include "analyzer/scan/facts/paths.h"
 #include "analyzer/scan/driver/whole_files.h"
 
 #include <algorithm>

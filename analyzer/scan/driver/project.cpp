@@ -2,7 +2,7 @@
 
 #include "analyzer/scan/driver/declarations.h"
 #include "analyzer/scan/driver/inference.h"
-#include "analyzer/scan/driver/paths.h"
+#include "analyzer/scan/facts/paths.h"
 #include "rules/error.h"
 
 #include <algorithm>

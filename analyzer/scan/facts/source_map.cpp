@@ -1,5 +1,7 @@
 #include "analyzer/scan/facts/source_map.h"
 
+#include "analyzer/scan/facts/paths.h"
+
 #include <clang/AST/DeclTemplate.h>
 #include <clang/Index/USRGeneration.h>
 #include <clang/Lex/Lexer.h>
@@ -15,23 +17,6 @@ using namespace clang;
 namespace {
 
 constexpr std::size_t kLongestType = 4000;
-
-// Folders that hold other people's code, wherever they lie below the project.
-bool is_third_party_name(const std::string& name) {
-  static const char* const kNames[] = {"third_party",    "third-party", "thirdparty",    "3rdparty",
-                                       "external",       "externals",   "vendor",        "vendored",
-                                       "node_modules",   "_deps",       "site-packages", "dist-packages",
-                                       "vcpkg_installed"};
-  for (const char* known : kNames)
-    if (name == known)
-      return true;
-  return false;
-}
-
-bool lies_below(const fs::path& path, const fs::path& folder) {
-  auto end = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first;
-  return end == folder.end() || (std::next(end) == folder.end() && end->empty());
-}
 
 std::string shorten(std::string text, std::size_t longest) {
   std::string out;
@@ -91,7 +76,7 @@ bool SourceMap::path_is_user(const fs::path& path) const {
     if (!lies_below(path, root))
       continue;
     for (const fs::path& part : path.lexically_relative(root).parent_path())
-      if (is_third_party_name(part.string()))
+      if (is_third_party(part.string()))
         return false;
     return true;
   }

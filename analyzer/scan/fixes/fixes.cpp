@@ -1,6 +1,6 @@
 #include "analyzer/scan/fixes/fixes.h"
 
-#include "analyzer/scan/driver/paths.h"
+#include "analyzer/scan/facts/paths.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

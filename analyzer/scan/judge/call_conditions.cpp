@@ -1,7 +1,7 @@
 #include "analyzer/scan/judge/call_conditions.h"
 
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/tensors.h"
+#include "analyzer/scan/judge/tensors/tensors.h"
 #include "rules/error.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/judge/context.h"
-#include "analyzer/scan/judge/operator_rows.h"
+#include "analyzer/scan/judge/tensors/operator_rows.h"
 #include "analyzer/scan/judge/suppressions.h"
 #include "rules/error.h"
 

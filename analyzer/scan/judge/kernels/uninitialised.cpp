@@ -4,7 +4,7 @@
 // The reasoning is the same whatever the order of things: of all uses of the memory, through kernels and the
 // user's own functions, none writes it, and none goes where it could be written unseen.
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/kernel.h"
+#include "analyzer/scan/judge/kernels/kernel.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -11,7 +11,7 @@
 // so
 //   that indices are known to repeat.
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/kernel.h"
+#include "analyzer/scan/judge/kernels/kernel.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/judge/call_conditions.h"
 #include "analyzer/scan/judge/context.h"
-#include "analyzer/scan/judge/gradient_flow.h"
-#include "analyzer/scan/judge/operator_rows.h"
-#include "analyzer/scan/judge/tensors.h"
+#include "analyzer/scan/judge/tensors/gradient_flow.h"
+#include "analyzer/scan/judge/tensors/operator_rows.h"
+#include "analyzer/scan/judge/tensors/tensors.h"
 #include "analyzer/scan/judge/versions.h"
 
 #include <algorithm>

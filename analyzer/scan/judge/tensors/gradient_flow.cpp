@@ -1,4 +1,4 @@
-#include "analyzer/scan/judge/gradient_flow.h"
+#include "analyzer/scan/judge/tensors/gradient_flow.h"
 
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/flow/values.h"

@@ -1,4 +1,4 @@
-#include "analyzer/scan/judge/knob_writes.h"
+#include "analyzer/scan/judge/knobs/knob_writes.h"
 
 #include "analyzer/scan/flow/names.h"
 

@@ -1,6 +1,6 @@
 // When and how long a process-wide switch holds: set too late, left changed, or taken for one object's own.
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/knob_writes.h"
+#include "analyzer/scan/judge/knobs/knob_writes.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Environment variables that libraries read: missing where they are needed, or set to what is not understood.
-#include "analyzer/scan/judge/knob_writes.h"
+#include "analyzer/scan/judge/knobs/knob_writes.h"
 #include "analyzer/scan/judge/versions.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "analyzer/scan/judge/loops.h"
+#include "analyzer/scan/judge/host/loops.h"
 
 #include "analyzer/scan/flow/names.h"
 

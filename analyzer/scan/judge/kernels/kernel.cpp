@@ -1,4 +1,4 @@
-#include "analyzer/scan/judge/kernel.h"
+#include "analyzer/scan/judge/kernels/kernel.h"
 
 #include "analyzer/scan/flow/names.h"
 

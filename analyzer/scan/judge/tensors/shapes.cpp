@@ -1,7 +1,7 @@
 // Input sizes that change from step to step while cuDNN chooses algorithms by timing: each new size is timed
 // anew.
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/knob_writes.h"
+#include "analyzer/scan/judge/knobs/knob_writes.h"
 
 #include <algorithm>
 #include <fmt/format.h>

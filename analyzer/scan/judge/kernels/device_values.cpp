@@ -1,7 +1,7 @@
 // Families `consumed-atomics` and `clock-values`: what a kernel stores, or where, comes from the order in
 // which threads arrive, or from a clock.
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/kernel.h"
+#include "analyzer/scan/judge/kernels/kernel.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "analyzer/scan/driver/paths.h"
+#include "analyzer/scan/facts/paths.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "analyzer/scan/judge/tensors.h"
+#include "analyzer/scan/judge/tensors/tensors.h"
 
 #include "analyzer/scan/flow/names.h"
 

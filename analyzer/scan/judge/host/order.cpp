@@ -2,7 +2,7 @@
 // result.
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/judge/context.h"
-#include "analyzer/scan/judge/loops.h"
+#include "analyzer/scan/judge/host/loops.h"
 
 #include <algorithm>
 #include <fmt/format.h>

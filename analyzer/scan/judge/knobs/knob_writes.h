@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/scan/judge/context.h"
-#include "analyzer/scan/judge/operator_rows.h"
+#include "analyzer/scan/judge/tensors/operator_rows.h"
 
 namespace reprobe::scan {
 

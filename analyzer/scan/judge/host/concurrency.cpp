@@ -1,8 +1,8 @@
 // Family `threads`: what code that several threads run at once does to the things that they share.
 #include "analyzer/scan/flow/names.h"
 #include "analyzer/scan/judge/context.h"
-#include "analyzer/scan/judge/loops.h"
-#include "analyzer/scan/judge/threads.h"
+#include "analyzer/scan/judge/host/loops.h"
+#include "analyzer/scan/judge/host/threads.h"
 
 #include <algorithm>
 #include <fmt/format.h>

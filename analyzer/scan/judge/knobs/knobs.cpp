@@ -22,7 +22,7 @@
 // replace         `together` and `on`: what to write for a literal `true` that switches the knob on
 // message         {name}, {other} and {what} stand for the switches' names and what the table says of them
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/knob_writes.h"
+#include "analyzer/scan/judge/knobs/knob_writes.h"
 #include "analyzer/scan/judge/versions.h"
 #include "rules/error.h"
 
@@ -283,7 +283,7 @@ void judge_knobs(const Context& context, Findings& findings) {
     const auto judge = kChecks.find(check.value("check", ""));
     if (judge == kChecks.end())
       throw Error("no such check", "rules/checks/" + findings.rule().id + ".yaml", check.value("check", ""),
-                  "see analyzer/scan/judge/knobs.cpp", 3);
+                  "see analyzer/scan/judge/knobs/knobs.cpp", 3);
     judge->second({context, findings, check});
   }
 }

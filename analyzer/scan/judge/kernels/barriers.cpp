@@ -5,7 +5,7 @@
 // on, so that other threads wrote it too; or one thread writes what all read. Code of one warp, which many
 // kernels still rely on to run in step, gets low confidence.
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/kernel.h"
+#include "analyzer/scan/judge/kernels/kernel.h"
 
 #include <algorithm>
 #include <fmt/format.h>

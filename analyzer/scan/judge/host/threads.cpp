@@ -1,7 +1,7 @@
-#include "analyzer/scan/judge/threads.h"
+#include "analyzer/scan/judge/host/threads.h"
 
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/loops.h"
+#include "analyzer/scan/judge/host/loops.h"
 
 #include <algorithm>
 #include <list>

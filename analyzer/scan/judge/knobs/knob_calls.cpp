@@ -1,6 +1,6 @@
 // Calls that vary unless the program sets a switch, or calls something else as well.
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/knob_writes.h"
+#include "analyzer/scan/judge/knobs/knob_writes.h"
 
 #include <algorithm>
 
