@@ -134,7 +134,7 @@ public:
         tools_(find_toolchain(options.torch_root, options.cuda_root)) {}
 
   Project run() {
-    std::vector<fs::path> paths = options_.paths;
+    std::vector<fs::path>& paths = paths_ = options_.paths;
     if (paths.empty())
       paths.emplace_back(".");
     for (fs::path& path : paths) {
@@ -384,8 +384,7 @@ private:
     if (known == roots_.end()) {
       fs::path root = project_root_of(file);
       // Without a repository, a folder that was named to be scanned is the project.
-      for (const fs::path& path : options_.paths) {
-        const fs::path named = real_path(path);
+      for (const fs::path& named : paths_) {
         if (is_folder(named) && lies_below(file, named) && lies_below(root, named))
           root = named;
       }
@@ -415,6 +414,7 @@ private:
   const Options& options_;
   const std::function<bool(const ParseRequest&)>& take_known_;
   Toolchain tools_;
+  std::vector<fs::path> paths_; // as named, or the current folder
   Project project_;
   std::map<fs::path, Database> databases_;
   std::map<fs::path, fs::path> roots_;
@@ -439,7 +439,8 @@ fs::path project_root_of(const fs::path& path) {
   // No repository: the nearest folder with a build file, a few levels up at most.
   fs::path folder = start;
   for (int level = 0; level < 4 && folder != folder.parent_path(); ++level, folder = folder.parent_path())
-    for (const char* name : {"CMakeLists.txt", "Makefile", "setup.py", "pyproject.toml", "meson.build"})
+    for (const char* name : {"CMakeLists.txt", "Makefile", "setup.py", "pyproject.toml", "meson.build", "MODULE.bazel", "WORKSPACE",
+                             "WORKSPACE.bazel"})
       if (is_regular(folder / name))
         return folder;
   return start;

@@ -383,12 +383,37 @@ private:
       if (around && (innermost.empty() || body.size() < innermost.size()))
         innermost = std::move(body);
     }
-    static const std::set<std::string, std::less<>> joins = {"join", "pthread_join", "thrd_join", "wait", "get"};
-    return std::any_of(innermost.begin(), innermost.end(), [](const Event* other) {
-      const std::string name = last_part(other->callee);
-      const bool waits = name != "get" || (other->receiver && other->receiver->type.find("future") != std::string::npos);
-      return other->kind == Event::Kind::call && joins.contains(name) && waits;
-    });
+    return std::any_of(innermost.begin(), innermost.end(), [](const Event* other) { return joins(*other); });
+  }
+
+  static bool joins(const Event& event) {
+    static const std::set<std::string, std::less<>> names = {"join", "pthread_join", "thrd_join", "wait", "get"};
+    const std::string name = last_part(event.callee);
+    const bool waits = name != "get" || (event.receiver && event.receiver->type.find("future") != std::string::npos);
+    return event.kind == Event::Kind::call && names.contains(name) && waits;
+  }
+
+  // Another start of the same code that nothing joins before this one, or the other way round.
+  const Event* started_beside(FunctionRef ref, const Event& event) {
+    const auto bodies = [&](const Event& start) {
+      std::set<const Function*> out;
+      for (const FunctionRef& body : context_.project.callees(ref, start))
+        if (start.callee_usr != body.function->usr)
+          out.insert(body.function);
+      return out;
+    };
+    const std::set<const Function*> own = bodies(event);
+    for (const Event& other : ref.function->events) {
+      if (&other == &event || !starts(other) || bodies(other) != own || own.empty())
+        continue;
+      const auto [first, last] = std::minmax(event.id, other.id);
+      const bool joined = std::any_of(ref.function->events.begin(), ref.function->events.end(), [&](const Event& between) {
+        return between.id > first && between.id < last && joins(between);
+      });
+      if (!joined)
+        return &other;
+    }
+    return nullptr;
   }
 
   void visit_call(FunctionRef ref, const Event& event) {
@@ -399,7 +424,9 @@ private:
     Start& start = starts_.emplace_back();
     start.site = {ref, &event};
     start.queued = queued;
-    start.many = queued || row->value("many", false) || is_repeated(ref, event);
+    const Event* beside = queued ? nullptr : started_beside(ref, event);
+    start.beside = beside != nullptr;
+    start.many = queued || beside || row->value("many", false) || is_repeated(ref, event);
     Frame& outside = frames_.emplace_back();
     prepare(outside, ref, start);
     outside.starts_ = true;
@@ -413,8 +440,21 @@ private:
       frame.outside_ = &outside;
       frame.this_shared_ = true;
       pass_to_thread(outside, event, frame);
+      if (beside)
+        keep_arguments_apart(event, *beside, frame);
       run(std::move(frame), 0);
     }
+  }
+
+  // What is given to each of the threads that start beside each other is a thread's own where it differs.
+  static void keep_arguments_apart(const Event& event, const Event& beside, Frame& frame) {
+    const std::vector<Parameter>& parameters = frame.function.function->parameters;
+    if (event.arguments.size() != beside.arguments.size() || event.arguments.size() < parameters.size())
+      return;
+    const std::size_t before = event.arguments.size() - parameters.size();
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (event.arguments[before + i].source != beside.arguments[before + i].source)
+        frame.split_.insert(parameters[i].id);
   }
 
   // A variable of the loop that starts the threads is another one for each of them.
@@ -429,13 +469,13 @@ private:
       if (in_same_loop || (in_loop && facts.changing.contains(event.variable_id)))
         outside.split_.insert(event.variable_id);
       // Started once a call: each call has its own variables.
-      if (!in_loop && start.many && !start.queued && !start_is_many(start_event))
+      if (!in_loop && start.many && !start.queued && !start.beside && !start_is_many(start_event))
         outside.own_.insert(event.variable_id);
     }
     if (in_loop)
       for (const std::string& id : facts.changing)
         outside.split_.insert(id);
-    if (!in_loop && !start.queued && !start_is_many(start_event))
+    if (!in_loop && !start.queued && !start.beside && !start_is_many(start_event))
       for (const Parameter& parameter : function.parameters)
         (is_integer_type(parameter.type) ? outside.split_ : outside.own_).insert(parameter.id);
   }
@@ -734,6 +774,14 @@ bool Frame::is_shared(const Value& value, int depth) const {
   return true;
 }
 
+// What a shared queue or counter gives to one thread alone.
+static bool hands_out(const Event& event, const std::string& name) {
+  static const std::set<std::string, std::less<>> queues = {"front", "top", "pop", "pop_front", "dequeue", "take"};
+  static const std::set<std::string, std::less<>> counters = {"fetch_add", "fetch_sub", "operator++", "operator--"};
+  return queues.contains(name) ||
+         (counters.contains(name) && event.receiver->type.find("atomic") != std::string::npos);
+}
+
 bool Frame::is_split(const Value& value, int depth) const {
   if (depth > kDeepestValue)
     return false;
@@ -745,6 +793,8 @@ bool Frame::is_split(const Value& value, int depth) const {
         "omp_get_thread_num", "get_thread_num", "get_id", "pthread_self", "current_thread_index", "getThreadNum"};
     const std::string name = last_part(event->callee);
     if (indexes.contains(name))
+      return true;
+    if (event->receiver && hands_out(*event, name) && is_shared(*event->receiver, depth + 1))
       return true;
     if (name == "operator[]" || name == "at") // data, not a piece of the work
       return event->receiver && is_split(*event->receiver, depth + 1);

@@ -14,6 +14,7 @@ struct Start {
   Site site;                      // for OpenMP: the first event of the statement
   const Pragma* pragma = nullptr; // OpenMP
   bool many = false;              // several threads run the same code
+  bool beside = false;            // another start of the same code in the same function
   bool queued = false;            // which thread runs which piece depends on timing
 };
 

@@ -1,6 +1,6 @@
 // Family `atomics`: atomic updates of floating-point memory, directly or through the user's own wrappers.
 #include "analyzer/scan/flow/names.h"
-#include "analyzer/scan/judge/context.h"
+#include "analyzer/scan/judge/kernels/kernel.h"
 
 #include <algorithm>
 #include <cmath>
@@ -206,6 +206,67 @@ std::vector<Update> wrapped_updates(const Context& context, const std::vector<Up
   return out;
 }
 
+// `blockIdx.x * blockDim.x + threadIdx.x`, or a multiple of it.
+bool is_thread_number(const Linear& form) {
+  const auto thread = form.threads.find("threadIdx.x"), block = form.threads.find("blockIdx.x*blockDim.x");
+  return form.threads.size() == 2 && thread != form.threads.end() && block != form.threads.end() &&
+         thread->second == block->second;
+}
+
+// `if (threadIdx.x == 0 && blockIdx.x == 0)`: one thread adds, in the order of its own program.
+bool is_one_thread(const Kernel& kernel, const Event& event) {
+  std::set<std::string> fixed;
+  for (const Guard& guard : kernel.guards(event)) {
+    const Value& condition = *guard.condition;
+    const bool equal = condition.kind == Value::Kind::compound && condition.operands.size() == 2 &&
+                       condition.text == (guard.when ? "==" : "!=");
+    if (!equal)
+      continue;
+    const std::optional<Linear> left = kernel.linear(condition.operands[0]), right = kernel.linear(condition.operands[1]);
+    if (!left || !right || !right->threads.empty() || !left->symbols.empty())
+      continue;
+    if (left->threads.size() == 1)
+      fixed.insert(left->threads.begin()->first);
+    if (is_thread_number(*left))
+      fixed.insert({"threadIdx.x", "blockIdx.x"});
+  }
+  // Grids of several dimensions name the others somewhere.
+  Dimensions used = 0;
+  for (const Event& other : kernel.ref().function->events)
+    for (const Value& argument : other.arguments)
+      used |= kernel.spread(argument).dimensions;
+  constexpr Dimensions kFirst = 0b001001;
+  return fixed.contains("threadIdx.x") && fixed.contains("blockIdx.x") && (used & ~kFirst) == 0;
+}
+
+// `sum[i]`, i being the number of the thread in the grid: each element is added to once a launch.
+bool is_once_an_element(const Kernel& kernel, const Update& update, const std::vector<Update>& all) {
+  const Function& function = *update.site.in.function;
+  const Event& event = *update.site.event;
+  if (update.address != 0 || event.arguments.empty())
+    return false;
+  const Value* address = &event.arguments[0];
+  while (address->kind == Value::Kind::compound && (address->text == "&" || address->text == "cast") &&
+         address->operands.size() == 1)
+    address = &address->operands[0];
+  if (address->kind != Value::Kind::compound || (address->text != "[]" && address->text != "+") ||
+      address->operands.size() != 2)
+    return false;
+  const Value* root = root_variable(function, *address);
+  const std::optional<Linear> index = kernel.linear(address->operands[1]);
+  const Block* block = kernel.block_of(event);
+  if (!root || !index || !index->symbols.empty() || !is_thread_number(*index) || !block || block->in_loop ||
+      parameter_index(function, root->id) < 0)
+    return false;
+  return std::none_of(all.begin(), all.end(), [&](const Update& other) {
+    const Event& call = *other.site.event;
+    const Value* target = &call != &event && other.site.in == update.site.in && !call.arguments.empty()
+                              ? root_variable(function, call.arguments[0])
+                              : nullptr;
+    return target && target->id == root->id;
+  });
+}
+
 std::string shown_operand(const Update& update) {
   std::string type = update.operand;
   while (!type.empty() && (type.back() == '*' || type.back() == ' '))
@@ -221,7 +282,13 @@ void judge_atomics(const Context& context, Findings& findings) {
   std::vector<Update> updates = direct_updates(context);
   const std::vector<Update> wrapped = wrapped_updates(context, updates);
   updates.insert(updates.end(), wrapped.begin(), wrapped.end());
+  std::map<const Function*, Kernel> kernels;
   for (const Update& update : updates) {
+    if (update.site.in.function->is_kernel) {
+      const Kernel& kernel = kernels.try_emplace(update.site.in.function, context, update.site.in).first->second;
+      if (is_one_thread(kernel, *update.site.event) || is_once_an_element(kernel, update, updates))
+        continue;
+    }
     Draft draft;
     draft.site = update.site;
     draft.message = fmt::format(

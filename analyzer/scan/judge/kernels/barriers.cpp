@@ -134,7 +134,21 @@ private:
     return loops_with_barrier_.contains(from) && !loops_with_barrier_.contains(to);
   }
 
-  bool reaches(const Event& from, const Event& to) const {
+  // An element is written when its assignment is: what is assigned has been read by then.
+  const Event& completed(const Event& write) const {
+    const Event* out = &write;
+    for (const Event& event : function_.events)
+      if (event.kind == Event::Kind::assign && event.id > write.id && kernel_.block_of(event) == kernel_.block_of(write) &&
+          event.range.begin.offset <= write.range.begin.offset && write.range.end.offset <= event.range.end.offset &&
+          event.range.begin.file == write.range.begin.file) {
+        out = &event;
+        break;
+      }
+    return *out;
+  }
+
+  bool reaches(const Event& write, const Event& to) const {
+    const Event& from = completed(write);
     std::set<std::uint32_t> seen;
     const Block* start = kernel_.block_of(from);
     if (!start)
@@ -191,7 +205,39 @@ private:
       return writer && !reader && !(wanted.dimensions & kThreadDimensions);
     if (writer || reader)
       return false;
-    return written.dimensions & kThreadDimensions & ~wanted.dimensions;
+    return (written.dimensions & kThreadDimensions & ~wanted.dimensions) || is_anothers(write, read);
+  }
+
+  // The element at a known distance from the writer's, which this thread never writes itself: `s[t]` and
+  // `s[t + 1]`, `s[255 - t]`, `s[t + stride]`.
+  bool is_anothers(const Access& write, const Access& read) const {
+    const std::optional<std::vector<Linear>> wanted = linear(read), written = linear(write);
+    if (!wanted || !written || *wanted == *written || wanted->size() != written->size() || !has_threads(*written))
+      return false;
+    for (const Access& other : accesses_)
+      if (other.write && other.root->id == write.root->id) {
+        const std::optional<std::vector<Linear>> own = linear(other);
+        const bool plain = own && std::all_of(own->begin(), own->end(),
+                                              [](const Linear& index) { return index.symbols.empty(); });
+        if (!plain || *own == *wanted)
+          return false;
+      }
+    return true;
+  }
+
+  std::optional<std::vector<Linear>> linear(const Access& access) const {
+    std::vector<Linear> out;
+    for (const Value* index : access.indices) {
+      const std::optional<Linear> one = kernel_.linear(*index);
+      if (!one)
+        return std::nullopt;
+      out.push_back(*one);
+    }
+    return out;
+  }
+
+  static bool has_threads(const std::vector<Linear>& indices) {
+    return std::any_of(indices.begin(), indices.end(), [](const Linear& index) { return !index.threads.empty(); });
   }
 
   // `if (tid < 32)`: one warp.

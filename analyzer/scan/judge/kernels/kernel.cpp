@@ -261,6 +261,110 @@ const Block* Kernel::block_of(const Event& event) const {
   return found == blocks_.end() ? nullptr : &ref_.function->blocks[found->second];
 }
 
+namespace {
+
+Linear scaled(Linear form, std::int64_t factor) {
+  for (auto* terms : {&form.threads, &form.symbols})
+    for (auto& [name, multiple] : *terms)
+      multiple *= factor;
+  form.constant *= factor;
+  return form;
+}
+
+Linear sum(Linear a, const Linear& b) {
+  const auto add = [](auto& into, const auto& from) {
+    for (const auto& [name, multiple] : from)
+      if ((into[name] += multiple) == 0)
+        into.erase(name);
+  };
+  add(a.threads, b.threads);
+  add(a.symbols, b.symbols);
+  a.constant += b.constant;
+  return a;
+}
+
+bool is_constant(const Linear& form) { return form.threads.empty() && form.symbols.empty(); }
+
+// `blockIdx.x * blockDim.x`, of forms that are one such term each.
+std::optional<Linear> product(const Linear& a, const Linear& b) {
+  if (is_constant(a))
+    return scaled(b, a.constant);
+  if (is_constant(b))
+    return scaled(a, b.constant);
+  const Linear &thread = a.threads.empty() ? b : a, &symbol = a.threads.empty() ? a : b;
+  const bool terms = thread.threads.size() == 1 && thread.symbols.empty() && thread.constant == 0 &&
+                     symbol.threads.empty() && symbol.symbols.size() == 1 && symbol.constant == 0;
+  if (!terms)
+    return std::nullopt;
+  Linear out;
+  out.threads[thread.threads.begin()->first + "*" + symbol.symbols.begin()->first] =
+      thread.threads.begin()->second * symbol.symbols.begin()->second;
+  return out;
+}
+
+} // namespace
+
+std::optional<Linear> Kernel::linear(const Value& value) const {
+  std::optional<Linear> out = linear(value, 0);
+  if (out)
+    std::erase_if(out->threads, [](const auto& term) { return term.second == 0; });
+  return out;
+}
+
+std::optional<Linear> Kernel::linear_variable(const Value& value, int depth) const {
+  Linear out;
+  if (const Dimensions dimension = dimension_of(value)) {
+    out.threads[value.operands[0].text + "." + value.text.back()] = 1;
+    return out;
+  }
+  if (value.operands.size() == 1 && (value.operands[0].text == "blockDim" || value.operands[0].text == "gridDim")) {
+    out.symbols[value.operands[0].text + "." + value.text.back()] = 1;
+    return out;
+  }
+  if (!value.operands.empty() || value.id.empty())
+    return std::nullopt;
+  const std::vector<Site> sites = context_.project.definitions(value.id, ref_);
+  if (sites.size() == 1 && sites[0].in == ref_ && sites[0].event->kind == Event::Kind::declare &&
+      sites[0].event->arguments.size() == 1)
+    return linear(sites[0].event->arguments[0], depth + 1);
+  const Spread spread = this->spread(value);
+  if (spread.dimensions || spread.memory || spread.shared || spread.opaque || spread.unknown)
+    return std::nullopt;
+  out.symbols[value.id] = 1;
+  return out;
+}
+
+std::optional<Linear> Kernel::linear(const Value& value, int depth) const {
+  if (depth > 20)
+    return std::nullopt;
+  if (value.kind == Value::Kind::integer)
+    return Linear{{}, {}, value.integer};
+  if (value.kind == Value::Kind::variable)
+    return linear_variable(value, depth);
+  if (value.kind != Value::Kind::compound || value.operands.empty())
+    return std::nullopt;
+  const std::optional<Linear> left = linear(value.operands[0], depth + 1);
+  if (!left)
+    return std::nullopt;
+  if (value.operands.size() == 1) {
+    if (value.text == "cast" || value.text == "+" || value.text == "{}")
+      return left;
+    return value.text == "-" ? std::optional(scaled(*left, -1)) : std::nullopt;
+  }
+  const std::optional<Linear> right = value.operands.size() == 2 ? linear(value.operands[1], depth + 1) : std::nullopt;
+  if (!right)
+    return std::nullopt;
+  if (value.text == "+")
+    return sum(*left, *right);
+  if (value.text == "-")
+    return sum(*left, scaled(*right, -1));
+  if (value.text == "*")
+    return product(*left, *right);
+  if (value.text == "<<" && is_constant(*right) && right->constant >= 0 && right->constant < 31)
+    return scaled(*left, std::int64_t(1) << right->constant);
+  return std::nullopt;
+}
+
 const std::vector<Guard>& Kernel::guards(const Event& event) const {
   static const std::vector<Guard> none;
   const Block* block = block_of(event);

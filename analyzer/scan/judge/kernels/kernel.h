@@ -40,12 +40,21 @@ struct Store {
   bool shared = false;            // to __shared__ memory
 };
 
+/// `threadIdx.x * 4 + stride + 1`: multiples of thread indices and of variables, and a constant.
+struct Linear {
+  std::map<std::string, std::int64_t> threads, symbols; // "threadIdx.x", "blockIdx.x*blockDim.x"; USRs
+  std::int64_t constant = 0;
+  bool operator==(const Linear&) const = default;
+};
+
 class Kernel {
 public:
   Kernel(const Context&, FunctionRef);
 
   FunctionRef ref() const { return ref_; }
   Spread spread(const Value&) const;
+  /// Nothing when the value is not of this form, or is made of variables that differ between threads.
+  std::optional<Linear> linear(const Value&) const;
   const std::vector<Guard>& guards(const Event&) const;
   /// Directions in which one thread alone gets to the event: `if (threadIdx.x == 0)`. All, where that cannot
   /// be told.
@@ -69,6 +78,8 @@ private:
   void add_element(const Value& base, const Value* index, Walk&, Spread&, int depth) const;
   void add_call(FunctionRef, const Event&, Walk&, Spread&, int depth) const;
   Dimensions pinned_by(const Guard&, int depth) const;
+  std::optional<Linear> linear(const Value&, int depth) const;
+  std::optional<Linear> linear_variable(const Value&, int depth) const;
 
   const Context& context_;
   FunctionRef ref_;

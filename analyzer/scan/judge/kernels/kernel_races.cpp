@@ -176,6 +176,20 @@ std::optional<Race> repeated_index(const Context& context, const Kernel& kernel,
   return std::nullopt;
 }
 
+// An exchange whose old value nobody looks at: an atomic store.
+std::optional<Race> exchange(const Kernel& kernel, const Event& event) {
+  if (event.kind != Event::Kind::call || !last_part(event.callee).starts_with("atomicExch") || event.result_used ||
+      event.arguments.size() < 2)
+    return std::nullopt;
+  Store store;
+  store.event = &event;
+  store.address = &event.arguments[0];
+  store.root = root_variable(*kernel.ref().function, event.arguments[0]);
+  store.stored = &event.arguments[1];
+  store.shared = kernel.points_to_shared(event.arguments[0]);
+  return missing_direction(kernel, store);
+}
+
 // Written for more than one thread.
 bool uses_threads(const Kernel& kernel) {
   for (const Event& event : kernel.ref().function->events) {
@@ -233,7 +247,9 @@ void judge_kernel_races(const Context& context, Findings& findings) {
         add(kernel, *store.event, std::move(*race), findings);
     }
     for (const Event& event : ref.function->events)
-      if (shares_generator(context, kernel, event))
+      if (std::optional<Race> race = exchange(kernel, event))
+        add(kernel, event, std::move(*race), findings);
+      else if (shares_generator(context, kernel, event))
         add(kernel, event,
             {"threads advance one random generator's state without waiting for each other", "high"},
             findings);

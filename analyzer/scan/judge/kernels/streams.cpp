@@ -95,9 +95,9 @@ private:
       const Event* last = &from;
       for (; next < block.events.size() && !stopped; ++next) {
         const Event& event = function.events[block.events[next]];
-        stopped = waits(in, event);
-        if (!stopped && use(event))
+        if (use(event))
           return &event;
+        stopped = waits(in, event);
         last = &event;
       }
       if (stopped)
@@ -292,6 +292,48 @@ private:
     return {};
   }
 
+  // A copy on another stream of what the kernel writes, or over what it uses. cudaMemcpy and its kin stand on the
+  // default stream, which waits for all but streams made with cudaStreamNonBlocking.
+  bool copies_beside(const Site& site, const Value& stream, const Event& event, std::string& memory) const {
+    const std::string name = last_part(event.callee);
+    if (event.kind != Event::Kind::call || event.arguments.size() < 3)
+      return false;
+    if (name == "cudaMemcpyAsync" && event.arguments.size() == 5) {
+      const Value& other = event.arguments[4];
+      if (other.kind != Value::Kind::variable || other.id.empty() || other.id == stream.id ||
+          !is_given_to("creates", other.id))
+        return false;
+    } else if (name != "cudaMemcpy" || !is_non_blocking(stream.id)) {
+      return false;
+    }
+    const FunctionRef kernel = context_.project.definition(site.event->callee_usr, *site.in.unit);
+    if (!kernel)
+      return false;
+    const Event& launch = *site.event;
+    const std::size_t count = std::min(launch.arguments.size(), kernel.function->parameters.size());
+    for (std::size_t i = 0; i < count; ++i)
+      for (const std::size_t copied : {0, 1}) {
+        const Value *x = root_variable(*site.in.function, launch.arguments[i]),
+                    *y = root_variable(*site.in.function, event.arguments[copied]);
+        if (x && y && !x->id.empty() && x->id == y->id && x->type.ends_with("*") &&
+            (copied == 0 || may_write(kernel, i))) {
+          memory = last_part(x->text);
+          return true;
+        }
+      }
+    return false;
+  }
+
+  bool is_non_blocking(const std::string& stream) const {
+    for (const FunctionRef& ref : context_.project.functions())
+      for (const Event& event : ref.function->events)
+        if (event.kind == Event::Kind::call && event.arguments.size() >= 2 &&
+            last_part(event.callee).starts_with("cudaStreamCreateWith") && contains(event.arguments[0], stream) &&
+            (last_part(event.arguments[1].text) == "cudaStreamNonBlocking" || event.arguments[1].integer == 1))
+          return true;
+    return false;
+  }
+
   void look_at_launch(const Site& site) {
     look_at_managed_memory(site);
     const Value* stream = stream_of(*site.event);
@@ -301,6 +343,8 @@ private:
     const Event* use = first_use(
         site.in, *site.event,
         [&](const Event& event) {
+          if (copies_beside(site, *stream, event, memory))
+            return true;
           const Value* other = event.launch ? stream_of(event) : nullptr;
           if (!other || other->id.empty() || other->id == stream->id || !is_given_to("creates", other->id))
             return false;

@@ -217,6 +217,28 @@ TEST(Project, TheLanguageStandardIsReadOffTheBuildFile) {
   EXPECT_NE(std::find(command.begin(), command.end(), "-std=gnu++20"), command.end());
 }
 
+TEST(Project, WithoutAPathTheCurrentFolderIsTheProject) {
+  Folder folder;
+  folder.write("src/ai/a.cc", "#include \"ai/a.h\"\n"), folder.write("src/ai/a.h"), folder.write("MODULE.bazel");
+  folder.write(".bazelrc", "build --cxxopt=-std=c++20\n");
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path);
+  Options options;
+  const auto unnamed = plan(options).requests.at(0).command;
+  options.paths = {"."};
+  const auto named = plan(options).requests.at(0).command;
+  fs::current_path(before);
+  EXPECT_EQ(unnamed, named);
+  EXPECT_NE(std::find(unnamed.begin(), unnamed.end(), (folder.path / "src").string()), unnamed.end());
+  EXPECT_NE(std::find(unnamed.begin(), unnamed.end(), "-std=gnu++20"), unnamed.end());
+}
+
+TEST(Project, ABazelWorkspaceMarksTheRoot) {
+  Folder folder;
+  folder.write("MODULE.bazel"), folder.write("src/ai/a.cc"), folder.write("src/ai/BUILD");
+  EXPECT_EQ(project_root_of(folder.path / "src/ai/a.cc"), folder.path);
+}
+
 TEST(Project, UnusablePathsAreRefused) {
   Folder folder;
   Options options;

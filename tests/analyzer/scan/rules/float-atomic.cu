@@ -165,3 +165,29 @@ template <class T> __global__ void never_launched(const T* x, T* total, int* cou
   atomicAdd(total, 1);
   atomicOr(flags, 1u);
 }
+
+__global__ void by_one_thread(float* out, const float* x, int n) {
+  if (threadIdx.x == 0 && blockIdx.x == 0)
+    for (int i = 0; i < n; ++i) atomicAdd(out, x[i]);
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i == 0) atomicAdd(out + 1, x[0]);
+}
+
+__global__ void once_an_element(float* sums, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&sums[i], x[i]);
+}
+
+__global__ void by_one_thread_a_block(float* out, const float* x) {
+  if (threadIdx.x == 0) atomicAdd(out, x[blockIdx.x]); // expect: float-atomic
+}
+
+__global__ void twice_an_element(float* sums, const float* x, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&sums[i], x[i]); // expect: float-atomic
+  if (i + 1 < n) atomicAdd(&sums[i + 1], x[i]); // expect: float-atomic
+}
+
+__global__ void by_threads_of_a_block(float* sums, const float* x) {
+  atomicAdd(&sums[threadIdx.x], x[blockIdx.x * blockDim.x + threadIdx.x]); // expect: float-atomic
+}

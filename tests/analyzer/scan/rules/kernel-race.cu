@@ -182,3 +182,12 @@ __global__ void helper(const float* x, float* y) { y[Leader::index()] = x[Leader
 void on_the_host(float* out, const float* x, int n) {
   for (int i = 0; i < n; ++i) out[0] = x[i];
 }
+
+__global__ void exchanged(float* last, int* lock, const float* x, float* own) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicExch(last, x[i]); // expect: kernel-race
+  atomicExch(&own[i], x[i]);
+  atomicExch(lock, 0);
+  const float before = atomicExch(last + 1, x[i]); // the order shows in what it gives back: consumed-atomic
+  own[i] += before;
+}

@@ -92,3 +92,59 @@ __global__ void by_one(const float* x, float* out) {
     out[blockIdx.x] = sums[0] + sums[7];
   }
 }
+
+__global__ void reversed(float* out, const float* x) {
+  __shared__ float s[256];
+  const int t = threadIdx.x;
+  s[t] = x[t];
+  out[t] = s[255 - t]; // expect: shared-memory-race
+}
+
+__global__ void neighbour(float* out, const float* x) {
+  __shared__ float s[257];
+  s[threadIdx.x] = x[threadIdx.x];
+  out[threadIdx.x] = s[threadIdx.x + 1]; // expect: shared-memory-race
+}
+
+__global__ void tree_without_barriers(float* out, const float* x) {
+  __shared__ float s[256];
+  const int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  for (int d = 128; d > 0; d >>= 1)
+    if (t < d)
+      s[t] += s[t + d]; // expect: shared-memory-race
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+
+__global__ void transposed(float* out, const float* x) {
+  __shared__ float s[16][17];
+  s[threadIdx.y][threadIdx.x] = x[threadIdx.y * 16 + threadIdx.x];
+  out[threadIdx.y * 16 + threadIdx.x] = s[threadIdx.x][threadIdx.y]; // expect: shared-memory-race
+}
+
+// Right: barriers between; several elements of its own.
+__global__ void in_time(float* out, const float* x) {
+  __shared__ float s[256], tile[16][17];
+  const int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  for (int d = 128; d > 0; d >>= 1) {
+    if (t < d) s[t] += s[t + d];
+    __syncthreads();
+  }
+  tile[threadIdx.y][threadIdx.x] = s[0];
+  __syncthreads();
+  out[t] = tile[threadIdx.x][threadIdx.y];
+}
+
+__global__ void own_elements(float* out, const float* x) {
+  __shared__ float s[1024], pair[512];
+  const int t = threadIdx.x;
+  for (int i = 0; i < 4; ++i) s[t * 4 + i] = x[t * 4 + i];
+  float total = 0;
+  for (int j = 0; j < 4; ++j) total += s[t * 4 + j];
+  pair[2 * t] = total;
+  pair[2 * t + 1] = -total;
+  out[t] = pair[2 * t] * pair[2 * t + 1];
+}

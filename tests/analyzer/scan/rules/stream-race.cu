@@ -125,3 +125,28 @@ void next_batch_waits(float* device, const float* data, cudaStream_t stream, int
   cudaMemcpyAsync(device, pageable, 128, cudaMemcpyHostToDevice, stream);
   pageable[0] = 1;
 }
+
+void copied_on_another_stream(float* x, float* host) {
+  cudaStream_t first, second;
+  cudaStreamCreate(&first), cudaStreamCreate(&second);
+  scale<<<1, 32, 0, first>>>(x);
+  cudaMemcpyAsync(host, x, 128, cudaMemcpyDeviceToHost, second); // expect: stream-race
+}
+
+void default_stream_does_not_wait(float* x, float* host) {
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  scale<<<1, 32, 0, stream>>>(x);
+  cudaMemcpy(host, x, 128, cudaMemcpyDeviceToHost); // expect: stream-race
+}
+
+void default_stream_waits(float* x, float* y, float* host) {
+  cudaStream_t stream, other;
+  cudaStreamCreate(&stream), cudaStreamCreate(&other);
+  scale<<<1, 32, 0, stream>>>(x);
+  cudaMemcpyAsync(host, y, 128, cudaMemcpyDeviceToHost, other);
+  cudaMemcpyAsync(host, x, 128, cudaMemcpyDeviceToHost, stream);
+  cudaMemcpy(host, x, 128, cudaMemcpyDeviceToHost);
+  sum<<<1, 32, 0, stream>>>(x, y);
+  cudaMemcpyAsync(host, x, 128, cudaMemcpyDeviceToHost, other); // read by both
+}

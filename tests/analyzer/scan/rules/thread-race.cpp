@@ -2,6 +2,7 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <queue>
 #include <thread>
 #include <vector>
 
@@ -265,4 +266,67 @@ void shared_loop_variable(float* c, const float* a, int n) {
   for (i = 0; i < n; ++i)
     for (k = 0; k < n; ++k) // expect: thread-race
       c[i] += a[k];
+}
+
+// Two threads by name.
+int common_total = 0;
+double common_sum = 0;
+void count(int i) { common_total += i; } // expect: thread-race
+void add(int i) { common_sum = common_sum + i * 0.1; } // expect: thread-race
+void add_to(double* sum, int i) { *sum += i * 0.1; }
+
+void two_threads() {
+  std::thread a(count, 1), b(count, 2);
+  a.join();
+  b.join();
+  std::thread c(add, 1);
+  std::thread d(add, 2);
+  c.join(), d.join();
+}
+
+// Right: one after the other; each its own sum; each its own element, drawn from a queue or a counter.
+int counted_in_turn = 0;
+void count_in_turn(int i) { counted_in_turn += i; }
+
+double in_turn() {
+  std::thread a(count_in_turn, 1);
+  a.join();
+  std::thread b(count_in_turn, 2);
+  b.join();
+  double first = 0, second = 0;
+  std::thread c(add_to, &first, 1), d(add_to, &second, 2);
+  c.join(), d.join();
+  return first + second;
+}
+
+struct Environment {
+  int steps = 0;
+  void step() { steps += 1; }
+};
+std::vector<Environment> environments(4);
+std::queue<int> waiting;
+std::mutex waiting_mutex;
+std::atomic<int> next_environment{0};
+
+void step_from_queue() {
+  int index;
+  {
+    std::lock_guard<std::mutex> lock(waiting_mutex);
+    index = waiting.front();
+    waiting.pop();
+  }
+  environments[index].step();
+}
+void step_by_counter() {
+  const int index = next_environment.fetch_add(1);
+  environments[index].step();
+}
+
+void step_all() {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(step_from_queue);
+  for (std::thread& thread : threads) thread.join();
+  threads.clear();
+  for (int i = 0; i < 4; ++i) threads.emplace_back(step_by_counter);
+  for (std::thread& thread : threads) thread.join();
 }
