@@ -18,9 +18,11 @@
 #include <clang/Lex/PPCallbacks.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Lex/PreprocessorOptions.h>
+#include <clang/Sema/Scope.h>
 #include <clang/Sema/Sema.h>
 #include <clang/Tooling/Tooling.h>
 
+#include <llvm/ADT/ScopeExit.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
@@ -291,6 +293,11 @@ private:
     if (!compiler_)
       return;
     Sema& sema = compiler_->getSema();
+    // The parser has closed its scope, and builtins are declared in it when they are first used.
+    Scope scope(nullptr, Scope::DeclScope, sema.getDiagnostics());
+    scope.setEntity(sema.getASTContext().getTranslationUnitDecl());
+    Scope* const closed = std::exchange(sema.TUScope, &scope);
+    const auto restore = llvm::scope_exit([&] { sema.TUScope = closed; });
     const auto is_users = [&](const FunctionDecl* function) {
       const FunctionDecl* pattern = function->getTemplateInstantiationPattern();
       return pattern && map_->is_user(pattern);

@@ -16,7 +16,8 @@ using namespace clang;
 
 namespace {
 
-constexpr std::size_t kLongestType = 4000;
+constexpr std::size_t kLongestType = 4000; // bytes
+constexpr std::size_t kMostParts = 1000;
 
 std::string shorten(std::string text, std::size_t longest) {
   std::string out;
@@ -286,6 +287,41 @@ std::string SourceMap::qualified_name(const NamedDecl* declaration) {
   return name + declaration->getNameAsString();
 }
 
+// How many names a type is written with, at most. Each layer of `Foo<T, T, T>` writes the one below three times:
+// a few lines make names of gigabytes.
+std::size_t SourceMap::written_parts(QualType type) const {
+  const Type* canonical = type.getCanonicalType().getTypePtr();
+  if (const auto known = parts_.find(canonical); known != parts_.end())
+    return known->second;
+  parts_[canonical] = 1; // of a type that holds itself
+  std::size_t parts = 1;
+  const auto add = [&](QualType part) {
+    if (!part.isNull() && parts <= kMostParts)
+      parts += written_parts(part);
+  };
+  if (const auto* function = dyn_cast<FunctionProtoType>(canonical)) {
+    add(function->getReturnType());
+    for (const QualType parameter : function->param_types())
+      add(parameter);
+  } else if (const QualType pointee = canonical->getPointeeType(); !pointee.isNull()) {
+    add(pointee);
+  } else if (const auto* array = dyn_cast<ArrayType>(canonical)) {
+    add(array->getElementType());
+  } else {
+    // The classes around it are written with their arguments as well.
+    const DeclContext* scope = canonical->getAsTagDecl();
+    for (; scope && !scope->isTranslationUnit(); scope = scope->getParent())
+      if (const auto* special = dyn_cast<ClassTemplateSpecializationDecl>(scope))
+        for (const TemplateArgument& argument : special->getTemplateArgs().asArray())
+          for (const TemplateArgument& element : argument.getKind() == TemplateArgument::Pack
+                                                     ? argument.pack_elements()
+                                                     : ArrayRef(argument))
+            if (element.getKind() == TemplateArgument::Type)
+              add(element.getAsType());
+  }
+  return parts_[canonical] = parts;
+}
+
 std::string SourceMap::type_name(QualType type) const {
   if (type.isNull())
     return {};
@@ -296,6 +332,10 @@ std::string SourceMap::type_name(QualType type) const {
     return {};
   auto [place, fresh] = types_.try_emplace(type);
   if (fresh) {
+    if (written_parts(type) > kMostParts) {
+      const auto* record = type->getBaseElementTypeUnsafe()->getAsRecordDecl();
+      return place->second = record ? record->getNameAsString() + "<...>" : "";
+    }
     place->second = type.getAsString(policy_);
     if (StringRef(place->second).starts_with(kUndeclaredNamespace))
       place->second.clear();

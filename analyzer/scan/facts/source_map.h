@@ -59,6 +59,7 @@ private:
   bool path_is_user(const std::filesystem::path&) const;
   std::string declaration_context(const clang::DeclContext*);
   std::string print(const clang::TemplateArgument&) const;
+  std::size_t written_parts(clang::QualType) const;
 
   const ParseRequest& request_;
   TranslationUnit& unit_;
@@ -68,6 +69,7 @@ private:
   llvm::DenseMap<const clang::Decl*, std::string> lambda_usrs_;
   std::unordered_map<std::string, int> lambda_count_;
   mutable llvm::DenseMap<clang::QualType, std::string> types_;
+  mutable llvm::DenseMap<const clang::Type*, std::size_t> parts_; // names that a canonical type is written with
 };
 
 } // namespace reprobe::scan

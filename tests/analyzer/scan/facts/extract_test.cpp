@@ -249,6 +249,35 @@ TEST(Extract, UnusableCommandLineFails) {
   EXPECT_THROW(extract(ParseRequest{}), Error);
 }
 
+TEST(Extract, BuiltinsFirstUsedByAnInstantiation) {
+  const TranslationUnit unit = parse("template <class T> T f(T* x) { return __sync_add_and_fetch(x, 1); }\n"
+                                     "int g(long long* x) { return f(x); }\nint g(int* x) { return f(x); }\n");
+  EXPECT_EQ(unit.status, "full");
+  EXPECT_FALSE(events(function(unit, "f"), Event::Kind::call).empty());
+}
+
+TEST(Extract, TypesWhoseNamesGrowWithoutBound) {
+  std::string code = "template <class... T> struct Foo { template <class... U> static void ignore() {} "
+                     "Foo() { ignore<T...>(); } };\nstruct Base { Base(); ~Base(); };\nusing T0 = Base;\n";
+  for (int i = 1; i <= 12; ++i) {
+    const std::string before = "T" + std::to_string(i - 1);
+    code += "using T" + std::to_string(i) + " = Foo<";
+    for (int j = 0; j < 20; ++j)
+      code += (j ? ", " : "") + before;
+    code += ">;\n";
+  }
+  code += "int main() { T12 last; T1 first; }\n";
+  const TranslationUnit unit = parse(code);
+  EXPECT_EQ(unit.status, "full");
+  const Function& main = function(unit, "main");
+  std::map<std::string, std::string> types;
+  for (const Event& event : main.events)
+    if (event.kind == Event::Kind::construct)
+      types[event.variable] = event.result_type;
+  EXPECT_EQ(types["main::last"], "Foo<...>");
+  EXPECT_TRUE(types["main::first"].starts_with("Foo<Base, Base"));
+}
+
 TEST(Extract, GraphsCanBeLeftOut) {
   ParseRequest request;
   request.directory = "/", request.root = "/code", request.main_file = "/code/main.cpp",
