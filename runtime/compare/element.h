@@ -156,7 +156,8 @@ struct Floating {
   /// Steps from a to b, counting through zero.
   REPROBE_HOST_DEVICE static Steps steps(Bits a, Bits b) {
     const Steps x = unsigned_of(a), y = unsigned_of(b);
-    return (a ^ b) & sign ? x + y : x > y ? x - y : y - x;
+    const Steps apart = x - y, backwards = x < y ? ~Steps(0) : 0; // no branch: which is larger is a coin's toss
+    return (a ^ b) & sign ? x + y : (apart ^ backwards) - backwards;
   }
 
   REPROBE_HOST_DEVICE static Real distance(Bits a, Bits b) { return magnitude(real(a) - real(b)); }
