@@ -266,7 +266,19 @@ std::string distance_of(const Measurement& entry) {
   std::string text = fmt::format("{} distinct results in {} rounds, {:.3g} % of elements differ", entry.distinct, entry.rounds,
                                  100 * entry.differing_share);
   if (entry.max_ulp > 0) text += fmt::format(", up to {:.6g} ULP", entry.max_ulp);
-  return text + fmt::format(", {:.3g} absolute, {:.3g} relative", entry.max_absolute, entry.max_relative);
+  text += fmt::format(", {:.3g} absolute, {:.3g} relative", entry.max_absolute, entry.max_relative);
+  std::uint64_t nans = 0, infinities = 0;
+  std::size_t index_outputs = 0, reordered = 0;
+  for (const MeasuredOutput& output : entry.outputs) {
+    nans += output.nan_mismatches;
+    infinities += output.infinity_mismatches;
+    index_outputs += output.same_values.has_value();
+    reordered += output.same_values.value_or(false);
+  }
+  if (nans) text += fmt::format(", NaN in one result and a number in another for up to {} elements", nans);
+  if (infinities) text += fmt::format(", infinite in one and not in another for up to {}", infinities);
+  if (reordered) text += reordered == index_outputs ? ", indices the same in another order" : ", some indices the same in another order";
+  return text;
 }
 
 namespace {

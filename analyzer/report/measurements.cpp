@@ -2,20 +2,32 @@
 
 #include "analyzer/report/json_access.h"
 
+#include <algorithm>
+
 namespace reprobe::report {
 namespace {
 
 constexpr const char* kSchema = "reprobe-measurements/1";
 
 Json to_object(const MeasuredOutput& output) {
-  return {{"name", output.name},
-          {"dtype", output.dtype},
-          {"shape", output.shape},
-          {"distinct", output.distinct},
-          {"differing_share", number_or_special(output.differing_share)},
-          {"max_ulp", number_or_special(output.max_ulp)},
-          {"max_absolute", number_or_special(output.max_absolute)},
-          {"max_relative", number_or_special(output.max_relative)}};
+  Json object{{"name", output.name},
+              {"dtype", output.dtype},
+              {"shape", output.shape},
+              {"distinct", output.distinct},
+              {"differing_share", number_or_special(output.differing_share)},
+              {"max_ulp", number_or_special(output.max_ulp)},
+              {"max_absolute", number_or_special(output.max_absolute)},
+              {"max_relative", number_or_special(output.max_relative)}};
+  if (!output.first_differing) return object;
+  object["mean_absolute"] = number_or_special(output.mean_absolute);
+  object["v_ermv"] = number_or_special(output.v_ermv);
+  object["v_c"] = number_or_special(output.v_c);
+  if (output.nan_mismatches) object["nan_mismatches"] = output.nan_mismatches;
+  if (output.infinity_mismatches) object["infinity_mismatches"] = output.infinity_mismatches;
+  put_unless_empty(object, "ulp_histogram", output.ulp_histogram);
+  object["first_differing"] = *output.first_differing;
+  if (output.same_values) object["same_values"] = *output.same_values;
+  return object;
 }
 
 Json to_object(const Measurement& entry) {
@@ -54,23 +66,37 @@ Json to_object(const Measurement& entry) {
   return object;
 }
 
+template <class Number>
+std::vector<Number> whole_numbers(const JsonReader& reader, const char* key) {
+  std::vector<Number> numbers;
+  if (!reader.has(key)) return numbers;
+  const Json& list = reader.raw(key);
+  const auto is_whole = [](const Json& number) {
+    return std::is_signed_v<Number> ? number.is_number_integer() : number.is_number_unsigned();
+  };
+  if (!list.is_array() || !std::all_of(list.begin(), list.end(), is_whole)) reader.fail(key, "a list of whole numbers");
+  for (const Json& number : list) numbers.push_back(number.get<Number>());
+  return numbers;
+}
+
 MeasuredOutput output_from(const JsonReader& reader) {
   MeasuredOutput output;
   output.name = reader.text("name");
   output.dtype = reader.text("dtype", "");
-  if (reader.has("shape")) {
-    const Json& shape = reader.raw("shape");
-    if (!shape.is_array()) reader.fail("shape", "a list of whole numbers");
-    for (const Json& size : shape) {
-      if (!size.is_number_integer()) reader.fail("shape", "a list of whole numbers");
-      output.shape.push_back(size.get<std::int64_t>());
-    }
-  }
+  output.shape = whole_numbers<std::int64_t>(reader, "shape");
   output.distinct = reader.number<std::uint32_t>("distinct", 1);
   output.differing_share = reader.number<double>("differing_share", 0);
   output.max_ulp = reader.number<double>("max_ulp", 0);
   output.max_absolute = reader.number<double>("max_absolute", 0);
   output.max_relative = reader.number<double>("max_relative", 0);
+  output.mean_absolute = reader.number<double>("mean_absolute", 0);
+  output.v_ermv = reader.number<double>("v_ermv", 0);
+  output.v_c = reader.number<double>("v_c", 0);
+  output.nan_mismatches = reader.number<std::uint64_t>("nan_mismatches", 0);
+  output.infinity_mismatches = reader.number<std::uint64_t>("infinity_mismatches", 0);
+  output.ulp_histogram = whole_numbers<std::uint64_t>(reader, "ulp_histogram");
+  if (reader.has("first_differing")) output.first_differing = whole_numbers<std::int64_t>(reader, "first_differing");
+  if (reader.has("same_values")) output.same_values = reader.boolean("same_values");
   return output;
 }
 

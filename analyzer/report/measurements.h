@@ -17,7 +17,17 @@ struct MeasuredOutput {
   std::uint32_t distinct = 1;     // different results among the rounds
   double differing_share = 0;     // elements that ever differed, 0 to 1
   double max_ulp = 0;             // in the output's dtype; 0 for integers
-  double max_absolute = 0, max_relative = 0;
+  double max_absolute = 0;
+  double max_relative = 0; // |a - b| / max(|a|, |b|): 0 to 2, 0 where both are 0
+  // The rest of one that differed. Means are over all elements (parts of complex numbers) and all rounds, against the
+  // program's own result A. V_ermv (mean of |A - B| / |A|, with 1 where A is 0) and V_c (share of the elements that
+  // differ) are those of arXiv 2408.05148. Infinite distances and NaN count in no mean.
+  double mean_absolute = 0, v_ermv = 0, v_c = 0;
+  std::uint64_t nan_mismatches = 0;      // NaN on one side only, in the round with most of them
+  std::uint64_t infinity_mismatches = 0; // infinite on one side, or of unlike sign; likewise
+  std::vector<std::uint64_t> ulp_histogram; // [0]: differing bits 0 ULP apart, [k]: 2^(k-1) to 2^k - 1, over all rounds
+  std::optional<std::vector<std::int64_t>> first_differing; // coordinates of the first in memory that differs
+  std::optional<bool> same_values; // of indices: every round has the same values as often, only in another order
 };
 
 struct Measurement {

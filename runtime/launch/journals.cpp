@@ -88,7 +88,6 @@ void read_measured(const json& line, Process& process) {
   entry.microseconds = number(line, "microseconds");
   entry.blamed = line.at("blamed");
   entry.outputs.clear();
-  std::uint64_t nan_mismatches = 0;
   for (const json& output : line.at("outputs")) {
     report::MeasuredOutput read;
     read.name = output.at("name");
@@ -99,18 +98,22 @@ void read_measured(const json& line, Process& process) {
     read.max_ulp = number(output, "max_ulp");
     read.max_absolute = number(output, "max_absolute");
     read.max_relative = number(output, "max_relative");
-    nan_mismatches += output.at("nan_mismatches").get<std::uint64_t>();
+    read.mean_absolute = number(output, "mean_absolute");
+    read.v_ermv = number(output, "v_ermv");
+    read.v_c = number(output, "v_c");
+    read.nan_mismatches = output.value("nan_mismatches", std::uint64_t(0));
+    read.infinity_mismatches = output.value("infinity_mismatches", std::uint64_t(0));
+    if (output.contains("ulp_histogram"))
+      read.ulp_histogram = output["ulp_histogram"].get<std::vector<std::uint64_t>>();
+    if (output.contains("first_differing"))
+      read.first_differing = output["first_differing"].get<std::vector<std::int64_t>>();
+    if (output.contains("same_values"))
+      read.same_values = output["same_values"].get<bool>();
     entry.differing_share = std::max(entry.differing_share, read.differing_share);
     entry.max_ulp = std::max(entry.max_ulp, read.max_ulp);
     entry.max_absolute = std::max(entry.max_absolute, read.max_absolute);
     entry.max_relative = std::max(entry.max_relative, read.max_relative);
     entry.outputs.push_back(std::move(read));
-  }
-  if (nan_mismatches > 0 && entry.verdict == "varies") {
-    if (!entry.reason.empty())
-      entry.reason += "; ";
-    entry.reason +=
-        fmt::format("up to {} elements were NaN in one result and a number in another", nan_mismatches);
   }
   if (entry.verdict == "not-examined") { // "replay not faithful": its distances are between unlike calls
     entry.rounds = entry.distinct = 0;

@@ -177,16 +177,27 @@ void signature(Signature& signature) {
 void measured(Signature& of, const MeasurementLine& result) {
   signature(of);
   nlohmann::json outputs = nlohmann::json::array();
-  for (const OutputLine& output : result.outputs)
-    outputs.push_back({{"name", output.name},
-                       {"dtype", output.dtype},
-                       {"shape", output.shape},
-                       {"distinct", output.distinct},
-                       {"differing_share", output.differing_share},
-                       {"max_ulp", finite(output.max_ulp)},
-                       {"max_absolute", finite(output.max_absolute)},
-                       {"max_relative", finite(output.max_relative)},
-                       {"nan_mismatches", output.nan_mismatches}});
+  for (const OutputLine& output : result.outputs) {
+    nlohmann::json line = {{"name", output.name},
+                           {"dtype", output.dtype},
+                           {"shape", output.shape},
+                           {"distinct", output.distinct},
+                           {"differing_share", output.differing_share},
+                           {"max_ulp", finite(output.max_ulp)},
+                           {"max_absolute", finite(output.max_absolute)},
+                           {"max_relative", finite(output.max_relative)}};
+    if (output.first_differing)
+      line.update({{"mean_absolute", finite(output.mean_absolute)},
+                   {"v_ermv", finite(output.v_ermv)},
+                   {"v_c", output.v_c},
+                   {"nan_mismatches", output.nan_mismatches},
+                   {"infinity_mismatches", output.infinity_mismatches},
+                   {"ulp_histogram", output.ulp_histogram},
+                   {"first_differing", *output.first_differing}});
+    if (output.same_values)
+      line["same_values"] = *output.same_values;
+    outputs.push_back(std::move(line));
+  }
   write_line({{"kind", "measured"},
               {"id", of.id},
               {"verdict", result.verdict},

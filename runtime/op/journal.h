@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,12 @@ struct OutputLine {
   std::vector<std::int64_t> shape;
   std::uint32_t distinct = 1;
   double differing_share = 0, max_ulp = 0, max_absolute = 0, max_relative = 0;
-  std::uint64_t nan_mismatches = 0;
+  // Of an output that differed; report::MeasuredOutput says what they are.
+  double mean_absolute = 0, v_ermv = 0, v_c = 0;
+  std::uint64_t nan_mismatches = 0, infinity_mismatches = 0;
+  std::vector<std::uint64_t> ulp_histogram;
+  std::optional<std::vector<std::int64_t>> first_differing;
+  std::optional<bool> same_values;
 };
 
 struct MeasurementLine {

@@ -5,8 +5,8 @@
 #include "runtime/op/arguments.h"
 #include "runtime/op/journal.h"
 
-#include <array>
 #include <set>
+#include <utility>
 
 namespace reprobe::op {
 
@@ -33,22 +33,27 @@ public:
   std::vector<OutputLine> outputs() const;
 
 private:
-  using Hash = std::array<std::uint64_t, 2>;
+  /// Of a result, less the reference's: {0, 0} where every bit agrees.
+  using Hash = std::pair<std::uint64_t, std::uint64_t>;
   struct Output {
     ResultTensor reference;
     at::Tensor dense, contiguous; // the reference's elements in memory order, and in index order
-    std::uint64_t elements = 0;   // components count: a complex number has two
+    std::uint64_t elements = 0;
     compare::Type type = compare::Type::uint8;
-    at::Tensor mask; // one byte an element, made at the first difference
+    at::Tensor mask; // one bit an element, made for the first comparison
+    at::Tensor workspace;
     bool shape_differs = false;
-    compare::Comparison worst;
+    compare::Comparison found; // maxima and sums over the rounds
+    bool in_memory_order = true; // what first_differing counts
+    bool same_values = true;
     std::set<Hash> results;
   };
   Hash compare(Output&, const at::Tensor& result);
+  static void gather(Output&, const compare::Comparison&, bool in_memory_order);
 
   std::vector<Output> outputs_;
   std::set<Hash> rounds_;
-  std::uint32_t differing_ = 0;
+  std::uint32_t rounds_compared_ = 0, differing_ = 0;
   const std::string* compare_cuda_library_;
 };
 

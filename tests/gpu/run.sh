@@ -36,6 +36,10 @@ say "testing"
 (cd "$build" && ctest --output-on-failure -L gpu) || failed=1
 (cd "$build" && ctest --output-on-failure -LE gpu -R '^(Compare|Run|ParseBytes|FindProgram|Collect|Symbols)\.') || failed=1
 
+say "comparison against copies on the device"
+bench=$(find "$build/tests" -name compare_bench -type f)
+if [ -x "$bench" ]; then "$bench" || failed=1; fi
+
 results=$build/samples-measured
 rm -rf "$results"
 mkdir -p "$results"

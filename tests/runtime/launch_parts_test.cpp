@@ -77,7 +77,7 @@ TEST(Collect, KeepsWhatACutJournalHolds) {
           R"({"kind":"measured","id":0,"verdict":"stable","reason":"","rounds":20,"distinct":1,"microseconds":3,"blamed":false,"outputs":[]})" +
           "\n" +
           R"({"kind":"measured","id":2,"verdict":"varies","reason":"","rounds":20,"distinct":2,"microseconds":3,"blamed":true,"outputs":[)" +
-          R"({"name":"output 0","dtype":"float32","shape":[2],"distinct":2,"differing_share":0.5,"max_ulp":0,"max_absolute":"inf","max_relative":1,"nan_mismatches":1}]})" +
+          R"({"name":"output 0","dtype":"float32","shape":[2],"distinct":2,"differing_share":0.5,"max_ulp":0,"max_absolute":"inf","max_relative":1,"mean_absolute":0.25,"v_ermv":"inf","v_c":0.5,"nan_mismatches":1,"infinity_mismatches":2,"ulp_histogram":[0,3],"first_differing":[1]}]})" +
           "\n" + R"({"kind":"measured","id":1,"verd)");
   const Collected collected = collect(folder.path);
   EXPECT_EQ(collected.observed_processes, 1u);
@@ -88,7 +88,16 @@ TEST(Collect, KeepsWhatACutJournalHolds) {
   EXPECT_EQ(collected.entries[1].reason, "the program ended before it was measured");
   EXPECT_EQ(collected.entries[2].differing_share, 0.5);
   EXPECT_TRUE(std::isinf(collected.entries[2].max_absolute));
-  EXPECT_NE(collected.entries[2].reason.find("NaN"), std::string::npos);
+  ASSERT_EQ(collected.entries[2].outputs.size(), 1u);
+  const reprobe::report::MeasuredOutput& output = collected.entries[2].outputs[0];
+  EXPECT_EQ(output.mean_absolute, 0.25);
+  EXPECT_TRUE(std::isinf(output.v_ermv));
+  EXPECT_EQ(output.v_c, 0.5);
+  EXPECT_EQ(output.nan_mismatches, 1u);
+  EXPECT_EQ(output.infinity_mismatches, 2u);
+  EXPECT_EQ(output.ulp_histogram, (std::vector<std::uint64_t>{0, 3}));
+  EXPECT_EQ(output.first_differing, std::vector<std::int64_t>{1});
+  EXPECT_FALSE(output.same_values.has_value());
   EXPECT_EQ(collected.refusals, std::vector<std::string>{"/bin/sh: not linked"});
   ASSERT_EQ(collected.remarks.size(), 1u);
   EXPECT_EQ(collected.remarks[0], "1 forked child of an observed process was not observed");

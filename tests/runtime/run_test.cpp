@@ -193,7 +193,28 @@ TEST_F(Run, DistanceInUlpAndShareOfElements) {
   EXPECT_EQ(entry->differing_share, 0.125);
   EXPECT_EQ(entry->max_ulp, 1);
   ASSERT_EQ(entry->outputs.size(), 1u);
-  EXPECT_EQ(entry->outputs[0].shape, std::vector<std::int64_t>{8});
+  const reprobe::report::MeasuredOutput& output = entry->outputs[0];
+  EXPECT_EQ(output.shape, std::vector<std::int64_t>{8});
+  EXPECT_EQ(output.v_c, 3.0 / 48); // one element of eight in three of six rounds
+  EXPECT_EQ(output.mean_absolute, 3.0 / 48 / (1 << 23));
+  EXPECT_EQ(output.v_ermv, 3.0 / 48 / (1 << 23));
+  EXPECT_EQ(output.ulp_histogram, (std::vector<std::uint64_t>{0, 3}));
+  EXPECT_EQ(output.first_differing, std::vector<std::int64_t>{3});
+  EXPECT_FALSE(output.same_values.has_value());
+}
+
+TEST_F(Run, IndicesInAnotherOrder) {
+  const Result result = run(kProgram + " ties", "--rounds 4");
+  const auto entry = find(result.measurements, "scripted::ties");
+  ASSERT_NE(entry, nullptr);
+  EXPECT_EQ(entry->distinct, 2u);
+  EXPECT_EQ(entry->differing_share, 0.25);
+  EXPECT_EQ(entry->max_ulp, 0);
+  ASSERT_EQ(entry->outputs.size(), 1u);
+  EXPECT_EQ(entry->outputs[0].same_values, true);
+  EXPECT_EQ(entry->outputs[0].first_differing, (std::vector<std::int64_t>{0, 1, 0, 1}));
+  EXPECT_EQ(entry->outputs[0].mean_absolute, 2 * 2 * 2.0 / 32); // 5 against 3 and 3 against 5, in two of four rounds
+  EXPECT_SAYS(result.err, "indices the same in another order");
 }
 
 TEST_F(Run, BlameGoesToTheDeepestThatVaries) {

@@ -32,6 +32,20 @@ TEST(RenderText, EachStateHasItsSectionAndFigures) {
   EXPECT_NE(text.find("1 not examined: copies to the host"), std::string::npos) << text;
 }
 
+TEST(RenderText, SpecialValuesAndReorderedIndicesAreSaid) {
+  Measurement entry = examples::measured("aten::sort", "a.cpp", 1, 7);
+  entry.outputs.resize(2);
+  entry.outputs[0].nan_mismatches = 3;
+  entry.outputs[0].infinity_mismatches = 2;
+  entry.outputs[1].same_values = true;
+  EXPECT_NE(distance_of(entry).find("2e-06 relative, NaN in one result and a number in another for up to 3 elements, infinite in one "
+                                    "and not in another for up to 2, indices the same in another order"),
+            std::string::npos)
+      << distance_of(entry);
+  entry.outputs[1].same_values = false;
+  EXPECT_EQ(distance_of(entry).find("order"), std::string::npos);
+}
+
 TEST(RenderText, ControlCharactersFromTheProgramDoNotReachTheTerminal) {
   Rendered input = one_of_each();
   input.findings.findings[0].message = "name\033[31m\nnext \xe2\x80\xae" "drawkcab";

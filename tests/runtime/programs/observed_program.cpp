@@ -201,6 +201,8 @@ int main(int count, char** values) {
     print("result", scripted("scripted::call_wobble", {x, 4}));
   } else if (what == "one-ulp") {
     print("result", scripted("scripted::one_ulp", {x}));
+  } else if (what == "ties") {
+    print("result", scripted("scripted::ties", {x}));
   } else if (what == "sneaky") {
     at::Tensor changed = torch::zeros({8});
     print("result", scripted("scripted::sneaky", {changed}));

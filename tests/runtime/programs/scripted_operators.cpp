@@ -31,6 +31,15 @@ at::Tensor one_ulp(const at::Tensor& x) {
   return result;
 }
 
+/// Indices in memory format channels_last; every other time [0,1,0,1] and [0,0,1,1] change places.
+at::Tensor ties(const at::Tensor&) {
+  at::Tensor result = at::arange(8, at::kLong).view({1, 2, 2, 2}).contiguous(at::MemoryFormat::ChannelsLast);
+  auto* data = result.data_ptr<std::int64_t>();
+  if (wobble_calls++ % 2)
+    std::swap(data[3], data[6]);
+  return result;
+}
+
 /// Writes its argument although its schema does not say so.
 at::Tensor sneaky(const at::Tensor& x) {
   at::Tensor(x).data_ptr<float>()[0] += 1;
@@ -70,6 +79,7 @@ TORCH_LIBRARY(scripted, library) {
   library.def("wobble(Tensor x, int period) -> Tensor", &wobble);
   library.def("call_wobble(Tensor x, int period) -> Tensor", &call_wobble);
   library.def("one_ulp(Tensor x) -> Tensor", &one_ulp);
+  library.def("ties(Tensor x) -> Tensor", &ties);
   library.def("sneaky(Tensor x) -> Tensor", &sneaky);
   library.def("drift(Tensor x) -> Tensor", &drift);
   library.def("fragile(Tensor x) -> Tensor", &fragile);
