@@ -74,6 +74,15 @@ std::string cast_before(const json& header) {
   return {};
 }
 
+/// The flags that one process can have only once; those of a thread are set for each case.
+json process_wide(const json& header) {
+  json flags = header.value("flags", json::object());
+  if (flags.is_object())
+    for (const char* of_thread : {"grad", "inference", "autocast"})
+      flags.erase(of_thread);
+  return flags;
+}
+
 json refusal(const std::string& reason) {
   return {{"verdict", "not-examined"}, {"reason", reason}};
 }
@@ -142,7 +151,7 @@ private:
   std::vector<json> run_mode(const Mode& mode, int process) {
     std::map<std::string, std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < cases_.size(); ++i)
-      groups[json(cases_[i].command).dump() + cases_[i].header.value("flags", json()).dump()].push_back(i);
+      groups[json(cases_[i].command).dump() + process_wide(cases_[i].header).dump()].push_back(i);
     std::vector<json> results(cases_.size());
     if (mode.name == "tf32")
       for (auto& [key, group] : groups)
@@ -574,7 +583,9 @@ void complete_cases(std::vector<Measurement>& entries, const fs::path& directory
 }
 
 std::vector<std::string> modes_text(const std::vector<Measurement>& entries) {
-  std::vector<std::string> lines, throwing, amp;
+  constexpr std::size_t kShown = 20;
+  std::vector<std::string> lines, throwing;
+  std::vector<std::vector<std::string>> varying, agreeing; // lines of an operation under --amp
   std::size_t identical = 0, strict = 0;
   for (const Measurement& entry : entries) {
     const std::string name = report::name_of(entry) + " at " + where(entry);
@@ -588,16 +599,24 @@ std::vector<std::string> modes_text(const std::vector<Measurement>& entries) {
     }
     if (!find_mode(entry, "fp32"))
       continue;
-    amp.push_back("modes of " + name + ":");
+    std::vector<std::string> amp = {"modes of " + name + ":"};
+    bool varies = false;
     for (const char* mode : {"fp32", "tf32", "autocast-float16", "autocast-bfloat16"})
-      if (const MeasuredMode* found = find_mode(entry, mode))
+      if (const MeasuredMode* found = find_mode(entry, mode)) {
         amp.push_back(fmt::format("  {:<18}{}", mode, distance_text(*found)));
+        varies = varies || found->verdict == "varies";
+      }
+    (varies ? varying : agreeing).push_back(std::move(amp));
   }
   lines.insert(lines.end(), throwing.begin(), throwing.end());
   if (strict > 0)
     lines.push_back(fmt::format("under deterministic algorithms {} of {} operations gave identical results", identical,
                                 strict));
-  lines.insert(lines.end(), amp.begin(), amp.end());
+  varying.insert(varying.end(), agreeing.begin(), agreeing.end());
+  for (std::size_t i = 0; i < std::min(kShown, varying.size()); ++i)
+    lines.insert(lines.end(), varying[i].begin(), varying[i].end());
+  if (varying.size() > kShown)
+    lines.push_back(fmt::format("and the modes of {} more operations in the measurements", varying.size() - kShown));
   return lines;
 }
 
