@@ -9,6 +9,7 @@ namespace reprobe::cli {
 void add_scan_command(CLI::App& app, int& exit_code); // only where LLVM was there at build time
 void add_lsp_command(CLI::App& app, int& exit_code);  // likewise
 void add_run_command(CLI::App& app, int& exit_code);
+void add_replay_command(CLI::App& app, int& exit_code);
 void add_report_command(CLI::App& app, int& exit_code);
 void add_explain_command(CLI::App& app, int& exit_code);
 void add_env_command(CLI::App& app, int& exit_code);

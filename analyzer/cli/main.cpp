@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   add_missing_scan(app, exit_code);
 #endif
   reprobe::cli::add_run_command(app, exit_code);
+  reprobe::cli::add_replay_command(app, exit_code);
   reprobe::cli::add_report_command(app, exit_code);
   reprobe::cli::add_explain_command(app, exit_code);
   reprobe::cli::add_env_command(app, exit_code);

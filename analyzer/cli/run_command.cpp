@@ -8,7 +8,7 @@ namespace reprobe::cli {
 void add_run_command(CLI::App& app, int& exit_code) {
   struct Arguments {
     launch::LaunchOptions options;
-    std::string memory, findings;
+    std::string memory, findings, cases, case_limit;
     int error_exit_code = 0;
   };
   auto arguments = std::make_shared<Arguments>();
@@ -28,6 +28,15 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   run->add_option("--memory", arguments->memory,
                   "for copies, as 512M or 2GiB (default: 2GiB, at most a quarter of what is free)");
+  run->add_option("--save-case", arguments->cases,
+                  "folder for a case of each examined call (see `reprobe replay`)");
+  run->add_option("--case-limit", arguments->case_limit, "size of a case, at most (default: 256M)");
+  run->add_option("--processes", options.processes,
+                  "after the program, re-execute its cases in that many fresh processes");
+  run->add_flag("--amp", options.amp,
+                "and under fp32, TF32, autocast to float16 and to bfloat16, each in a fresh process");
+  run->add_flag("--strict", options.strict,
+                "and with deterministic algorithms off, warn-only and on, each in a fresh process");
   CLI::Option* error_exit_code = run->add_option("--error-exitcode", arguments->error_exit_code,
                                                  "exit code when something varied and the program succeeded");
   run->add_flag("-v,--verbose", options.verbose, "also say which processes were not observed, and why");
@@ -38,6 +47,10 @@ void add_run_command(CLI::App& app, int& exit_code) {
   run->callback([arguments, error_exit_code, &exit_code] {
     if (!arguments->memory.empty())
       arguments->options.memory_bytes = launch::parse_bytes(arguments->memory);
+    if (!arguments->case_limit.empty())
+      arguments->options.case_bytes = launch::parse_bytes(arguments->case_limit);
+    if (!arguments->cases.empty())
+      arguments->options.case_directory = arguments->cases;
     if (!arguments->findings.empty())
       arguments->options.findings = arguments->findings;
     if (error_exit_code->count() > 0)

@@ -30,6 +30,34 @@ Json to_object(const MeasuredOutput& output) {
   return object;
 }
 
+Json to_object(const ProcessCounts& counts) {
+  return {{"count", counts.count}, {"distinct", counts.distinct}, {"within", counts.within}, {"as_program", counts.as_program}};
+}
+
+template <class Measured>
+void put_distances(Json& object, const Measured& measured) {
+  object["differing_share"] = number_or_special(measured.differing_share);
+  object["max_ulp"] = number_or_special(measured.max_ulp);
+  object["max_absolute"] = number_or_special(measured.max_absolute);
+  object["max_relative"] = number_or_special(measured.max_relative);
+}
+
+Json to_object(const MeasuredMode& mode) {
+  Json object{{"name", mode.name}, {"verdict", mode.verdict}};
+  put_unless_empty(object, "reason", mode.reason);
+  put_unless_empty(object, "dtype", mode.dtype);
+  if (mode.rounds) {
+    object["rounds"] = mode.rounds;
+    object["distinct"] = mode.distinct;
+    put_distances(object, mode);
+    object["microseconds"] = number_or_special(mode.microseconds);
+  }
+  put_unless_empty(object, "kernels", mode.kernels);
+  if (mode.precision) put_distances(object["precision"] = Json{{"against", "fp32"}}, *mode.precision);
+  if (mode.processes) object["processes"] = to_object(*mode.processes);
+  return object;
+}
+
 Json to_object(const Measurement& entry) {
   Json object;
   if (entry.kernel.empty()) {
@@ -52,10 +80,7 @@ Json to_object(const Measurement& entry) {
   if (entry.rounds) {
     object["rounds"] = entry.rounds;
     object["distinct"] = entry.distinct;
-    object["differing_share"] = number_or_special(entry.differing_share);
-    object["max_ulp"] = number_or_special(entry.max_ulp);
-    object["max_absolute"] = number_or_special(entry.max_absolute);
-    object["max_relative"] = number_or_special(entry.max_relative);
+    put_distances(object, entry);
     object["microseconds"] = number_or_special(entry.microseconds);
   }
   object["calls"] = entry.calls;
@@ -63,6 +88,10 @@ Json to_object(const Measurement& entry) {
   put_unless_empty(object, "path", entry.path);
   for (const MeasuredOutput& output : entry.outputs) object["outputs"].push_back(to_object(output));
   for (const auto& [key, value] : entry.mode) object["mode"][key] = value;
+  put_unless_empty(object, "case", entry.case_file);
+  put_unless_empty(object, "kernels", entry.kernels);
+  if (entry.processes) object["processes"] = to_object(*entry.processes);
+  for (const MeasuredMode& mode : entry.modes) object["modes"].push_back(to_object(mode));
   return object;
 }
 
@@ -100,6 +129,35 @@ MeasuredOutput output_from(const JsonReader& reader) {
   return output;
 }
 
+ProcessCounts counts_from(const JsonReader& reader) {
+  return {reader.number<std::uint32_t>("count"), reader.number<std::uint32_t>("distinct"), reader.number<std::uint32_t>("within"),
+          reader.number<std::uint32_t>("as_program", 0)};
+}
+
+template <class Measured>
+void read_distances(const JsonReader& reader, Measured& measured) {
+  measured.differing_share = reader.number<double>("differing_share", 0);
+  measured.max_ulp = reader.number<double>("max_ulp", 0);
+  measured.max_absolute = reader.number<double>("max_absolute", 0);
+  measured.max_relative = reader.number<double>("max_relative", 0);
+}
+
+MeasuredMode mode_from(const JsonReader& reader) {
+  MeasuredMode mode;
+  mode.name = reader.text("name");
+  mode.verdict = reader.text("verdict");
+  mode.reason = reader.text("reason", "");
+  mode.dtype = reader.text("dtype", "");
+  mode.rounds = reader.number<std::uint32_t>("rounds", 0);
+  mode.distinct = reader.number<std::uint32_t>("distinct", 0);
+  read_distances(reader, mode);
+  mode.microseconds = reader.number<double>("microseconds", 0);
+  mode.kernels = reader.texts("kernels");
+  if (reader.has("precision")) read_distances(reader.object("precision"), mode.precision.emplace());
+  if (reader.has("processes")) mode.processes = counts_from(reader.object("processes"));
+  return mode;
+}
+
 Measurement entry_from(const JsonReader& reader) {
   Measurement entry;
   entry.op = reader.text("operator", "");
@@ -122,10 +180,7 @@ Measurement entry_from(const JsonReader& reader) {
   entry.reason = reader.text("reason", "");
   entry.rounds = reader.number<std::uint32_t>("rounds", 0);
   entry.distinct = reader.number<std::uint32_t>("distinct", 0);
-  entry.differing_share = reader.number<double>("differing_share", 0);
-  entry.max_ulp = reader.number<double>("max_ulp", 0);
-  entry.max_absolute = reader.number<double>("max_absolute", 0);
-  entry.max_relative = reader.number<double>("max_relative", 0);
+  read_distances(reader, entry);
   entry.microseconds = reader.number<double>("microseconds", 0);
   entry.calls = reader.number<std::uint64_t>("calls", 0);
   // Whoever writes only verdicts knows no children to blame instead.
@@ -138,6 +193,10 @@ Measurement entry_from(const JsonReader& reader) {
   for (const JsonReader& output : reader.objects("outputs")) entry.outputs.push_back(output_from(output));
   if (reader.has("mode"))
     for (const auto& [key, value] : reader.raw("mode").items()) entry.mode[key] = value;
+  entry.case_file = reader.text("case", "");
+  entry.kernels = reader.texts("kernels");
+  if (reader.has("processes")) entry.processes = counts_from(reader.object("processes"));
+  for (const JsonReader& mode : reader.objects("modes")) entry.modes.push_back(mode_from(mode));
   return entry;
 }
 

@@ -30,6 +30,36 @@ struct MeasuredOutput {
   std::optional<bool> same_values; // of indices: every round has the same values as often, only in another order
 };
 
+/// The same case re-executed in several fresh processes.
+struct ProcessCounts {
+  std::uint32_t count = 0;    // processes
+  std::uint32_t distinct = 0; // different results among the first ones of each process
+  std::uint32_t within = 0;   // most different results in one process
+  std::uint32_t as_program = 0; // processes whose first result is the program's own
+};
+
+/// How far a mode's first result is from that of full precision (mode "fp32").
+struct PrecisionDistance {
+  double differing_share = 0;
+  double max_ulp = 0; // in the mode's dtype, from full precision's result rounded to it
+  double max_absolute = 0, max_relative = 0;
+};
+
+/// A saved case re-executed in a fresh process with other flags.
+struct MeasuredMode {
+  std::string name;    // "fp32", "tf32", "autocast-float16", "autocast-bfloat16", "deterministic-off", "warn-only",
+                       // "deterministic-on"
+  std::string verdict; // as of a measurement, or "throws"
+  std::string reason;  // of "throws": the framework's text; also what the framework warned of
+  std::string dtype;   // of the first result
+  std::uint32_t rounds = 0, distinct = 0;
+  double differing_share = 0, max_ulp = 0, max_absolute = 0, max_relative = 0;
+  double microseconds = 0;
+  std::vector<std::string> kernels; // CUDA kernels that ran; empty when not known
+  std::optional<PrecisionDistance> precision;
+  std::optional<ProcessCounts> processes;
+};
+
 struct Measurement {
   std::string op;        // "aten::index_add", without overload; key "operator"
   std::string overload;  // "out", "" …
@@ -51,6 +81,10 @@ struct Measurement {
   std::vector<std::string> path; // callers, outermost first, when it was reached inside another operator
   std::vector<MeasuredOutput> outputs;
   std::map<std::string, nlohmann::json> mode; // "autocast": "none"|"float16"|"bfloat16", "strict": bool, …
+  std::string case_file;                      // where the call was saved; key "case"
+  std::vector<std::string> kernels;           // CUDA kernels that ran, of a replayed case
+  std::optional<ProcessCounts> processes;
+  std::vector<MeasuredMode> modes;
 };
 
 struct Measurements {

@@ -18,27 +18,11 @@
 #include <unistd.h>
 
 namespace reprobe::launch {
-namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct SignatureRecord {
-  report::Measurement entry;
-  std::optional<std::uint32_t> site, parent;
-  bool function = false; // the site is inside an autograd::Function
-  std::uint32_t id = 0;
-};
-
-struct Process {
-  std::map<std::uint32_t, std::vector<Address>> sites;
-  std::map<std::uint32_t, SignatureRecord> signatures;
-  std::vector<std::string> remarks;
-  json environment = json::object();
-  bool ended = false;
-  std::uint64_t unlisted = 0;
-  std::string replaying;
-};
+namespace {
 
 double number(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -49,38 +33,9 @@ double number(const json& object, const char* key) {
   return found->get<double>();
 }
 
-void read_signature(const json& line, Process& process) {
-  SignatureRecord record;
-  record.id = line.at("id");
-  report::Measurement& entry = record.entry;
-  entry.op = line.at("operator");
-  entry.overload = line.at("overload");
-  entry.signature = line.at("signature");
-  entry.device = line.at("device");
-  entry.direction = line.at("direction");
-  entry.backward_node = line.at("backward_node");
-  entry.path = line.at("path").get<std::vector<std::string>>();
-  for (const auto& [key, value] : line.at("mode").items())
-    entry.mode[key] = value;
-  if (line.contains("site"))
-    record.site = line["site"].get<std::uint32_t>();
-  if (line.contains("parent"))
-    record.parent = line["parent"].get<std::uint32_t>();
-  record.function = line.at("function");
-  entry.verdict = "not-examined";
-  process.signatures[record.id] = std::move(record);
-}
+} // namespace
 
-/// Between two measurements of the same: the one that says more.
-int weight(const report::Measurement& entry) {
-  return entry.verdict == "varies" ? 3 : entry.verdict == "stable" ? 2 : entry.reason.empty() ? 0 : 1;
-}
-
-void read_measured(const json& line, Process& process) {
-  const auto found = process.signatures.find(line.at("id").get<std::uint32_t>());
-  if (found == process.signatures.end())
-    return;
-  report::Measurement entry = found->second.entry;
+void read_measurement(const json& line, report::Measurement& entry) {
   entry.verdict = line.at("verdict");
   entry.reason = line.at("reason");
   entry.rounds = line.at("rounds");
@@ -120,6 +75,61 @@ void read_measured(const json& line, Process& process) {
     entry.differing_share = entry.max_ulp = entry.max_absolute = entry.max_relative = 0;
     entry.outputs.clear();
   }
+}
+
+namespace {
+
+struct SignatureRecord {
+  report::Measurement entry;
+  std::optional<std::uint32_t> site, parent;
+  bool function = false; // the site is inside an autograd::Function
+  std::string case_name;
+  std::uint32_t id = 0;
+};
+
+struct Process {
+  std::map<std::uint32_t, std::vector<Address>> sites;
+  std::map<std::uint32_t, SignatureRecord> signatures;
+  std::vector<std::string> remarks;
+  json environment = json::object();
+  bool ended = false;
+  std::uint64_t unlisted = 0;
+  std::string replaying;
+};
+
+void read_signature(const json& line, Process& process) {
+  SignatureRecord record;
+  record.id = line.at("id");
+  report::Measurement& entry = record.entry;
+  entry.op = line.at("operator");
+  entry.overload = line.at("overload");
+  entry.signature = line.at("signature");
+  entry.device = line.at("device");
+  entry.direction = line.at("direction");
+  entry.backward_node = line.at("backward_node");
+  entry.path = line.at("path").get<std::vector<std::string>>();
+  for (const auto& [key, value] : line.at("mode").items())
+    entry.mode[key] = value;
+  if (line.contains("site"))
+    record.site = line["site"].get<std::uint32_t>();
+  if (line.contains("parent"))
+    record.parent = line["parent"].get<std::uint32_t>();
+  record.function = line.at("function");
+  entry.verdict = "not-examined";
+  process.signatures[record.id] = std::move(record);
+}
+
+/// Between two measurements of the same: the one that says more.
+int weight(const report::Measurement& entry) {
+  return entry.verdict == "varies" ? 3 : entry.verdict == "stable" ? 2 : entry.reason.empty() ? 0 : 1;
+}
+
+void read_measured(const json& line, Process& process) {
+  const auto found = process.signatures.find(line.at("id").get<std::uint32_t>());
+  if (found == process.signatures.end())
+    return;
+  report::Measurement entry = found->second.entry;
+  read_measurement(line, entry);
   report::Measurement& known = found->second.entry;
   if (known.rounds > 0 || !known.reason.empty()) { // several calls of the signature were examined
     report::Measurement& kept = weight(entry) >= weight(known) ? entry : known;
@@ -147,6 +157,10 @@ Process read_journal(const fs::path& path) {
       read_signature(line, process);
     } else if (kind == "measured") {
       read_measured(line, process);
+    } else if (kind == "case") {
+      const auto found = process.signatures.find(line.at("id").get<std::uint32_t>());
+      if (found != process.signatures.end())
+        found->second.case_name = line.at("name");
     } else if (kind == "skipped") {
       const auto found = process.signatures.find(line.at("id").get<std::uint32_t>());
       if (found != process.signatures.end() && weight(found->second.entry) == 0)
@@ -300,6 +314,7 @@ Collected collect(const fs::path& run_directory) {
           record.entry.calls = caller->second.entry.calls;
       }
       report::Measurement entry = std::move(record.entry);
+      entry.case_file = std::move(record.case_name);
       if (record.site)
         if (const auto site = process.sites.find(*record.site); site != process.sites.end())
           place(site->second, record.function, symbols, entry);
@@ -317,8 +332,15 @@ Collected collect(const fs::path& run_directory) {
       }
       report::Measurement& same = collected.entries[at->second];
       const std::uint64_t calls = same.calls + entry.calls;
-      if (weight(entry) > weight(same) || (weight(entry) == weight(same) && entry.distinct > same.distinct))
+      std::string other_case = entry.case_file;
+      if (weight(entry) > weight(same) || (weight(entry) == weight(same) && entry.distinct > same.distinct)) {
+        other_case = same.case_file;
         same = std::move(entry);
+      }
+      if (same.case_file.empty())
+        same.case_file = std::move(other_case);
+      else if (!other_case.empty())
+        collected.unused_cases.push_back(std::move(other_case));
       same.calls = calls;
     }
   }

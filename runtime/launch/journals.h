@@ -15,8 +15,12 @@ struct Collected {
   std::size_t observed_processes = 0, unfinished_processes = 0;
   std::string replaying;             // the operator whose re-execution was cut off, if one was
   std::vector<std::string> remarks;  // one line each
+  std::vector<std::string> unused_cases; // of calls that were the same as another in another process or signature
   std::vector<std::string> refusals; // why processes were not observed, without repetition
 };
+
+/// A "measured" or "replayed" line of a journal.
+void read_measurement(const nlohmann::json& line, report::Measurement&);
 
 Collected collect(const std::filesystem::path& run_directory);
 

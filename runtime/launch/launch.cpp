@@ -6,7 +6,9 @@
 #include "rules/registry.h"
 #include "runtime/environment/environment.h"
 #include "runtime/launch/journals.h"
+#include "runtime/launch/process.h"
 #include "runtime/launch/program.h"
+#include "runtime/launch/replay.h"
 
 #include <algorithm>
 #include <array>
@@ -55,73 +57,11 @@ void check(const LaunchOptions& options) {
   if (options.error_exit_code && (*options.error_exit_code < 1 || *options.error_exit_code > 255))
     refuse("--error-exitcode is not an exit code", "exit codes reach from 0, which means success, to 255",
            "give 1 to 255");
+  if (options.processes < 0 || options.processes > 1000)
+    refuse("--processes is no number of processes", "each re-executes all cases", "give 1 to 1000");
   if (options.output == "-")
     refuse("-o - is not possible", "standard output is the program's", "name a file");
 }
-
-/// Before the program runs for hours: can the result be written where it is to go?
-void check_output(const fs::path& output) {
-  std::error_code error;
-  if (fs::is_directory(output, error))
-    throw Error("the measurements cannot be written", output, "it is a folder", "name a file with -o",
-                kCouldNot);
-  const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
-  std::string probe = (folder / ".reprobe-XXXXXX").string();
-  const int file = ::mkstemp(probe.data());
-  if (file < 0)
-    throw Error("the measurements cannot be written", output, std::strerror(errno),
-                "name another file with -o", kCouldNot);
-  ::close(file);
-  ::unlink(probe.c_str());
-}
-
-std::uint64_t default_memory() {
-  std::ifstream info("/proc/meminfo");
-  std::uint64_t available = std::uint64_t(8) << 30;
-  for (std::string key, unit; info >> key;) {
-    std::uint64_t kibibytes = 0;
-    info >> kibibytes;
-    std::getline(info, unit);
-    if (key == "MemAvailable:")
-      available = kibibytes * 1024;
-  }
-  return std::min(std::uint64_t(2) << 30, available / 4);
-}
-
-/// The private folder through which the observer and the launcher speak; removed at the end.
-class RunDirectory {
-public:
-  RunDirectory() {
-    std::error_code error;
-    const fs::path temporary = fs::temp_directory_path(error);
-    std::string name = ((error ? fs::path("/tmp") : temporary) / "reprobe-run-XXXXXX").string();
-    if (!::mkdtemp(name.data()))
-      throw Error("no folder for the run can be made", name, std::strerror(errno),
-                  "free some space, or point TMPDIR elsewhere", kCouldNot);
-    path_ = name;
-  }
-  ~RunDirectory() {
-    std::error_code error;
-    if (!std::getenv("REPROBE_KEEP_RUN_DIRECTORY"))
-      fs::remove_all(path_, error);
-  }
-  RunDirectory(const RunDirectory&) = delete;
-  RunDirectory& operator=(const RunDirectory&) = delete;
-
-  const fs::path& path() const { return path_; }
-  void write(const char* name, const std::vector<std::string>& lines) const {
-    std::ofstream file(path_ / name);
-    for (const std::string& line : lines)
-      file << line << '\n';
-    file.close();
-    if (!file)
-      throw Error("the run's folder cannot be written", path_ / name, "is the disk full?",
-                  "free some space, or point TMPDIR elsewhere", kCouldNot);
-  }
-
-private:
-  fs::path path_;
-};
 
 std::vector<std::string> selected_operators(const LaunchOptions& options) {
   std::vector<std::string> globs = options.operators;
@@ -139,138 +79,64 @@ std::vector<std::string> selected_operators(const LaunchOptions& options) {
   return globs;
 }
 
-std::vector<std::string> operators_not_replayed() {
-  std::vector<std::string> lines;
-  for (const auto& row : rules::Registry::builtin().table("replay"))
-    lines.push_back(row.at("operator").get<std::string>() + "\t" + row.at("reason").get<std::string>());
-  return lines;
+bool replays_cases(const LaunchOptions& options) {
+  return options.amp || options.strict || options.processes > 0;
+}
+
+/// Where cases go: kept, or only for what follows the program.
+std::optional<fs::path> case_directory(const LaunchOptions& options, const fs::path& run_directory) {
+  if (options.case_directory)
+    return fs::absolute(*options.case_directory);
+  return replays_cases(options) ? std::optional(run_directory / "cases") : std::nullopt;
+}
+
+void make_case_directory(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error || ::access(directory.c_str(), W_OK) != 0)
+    throw Error("cases cannot be saved", directory, error ? error.message() : std::strerror(errno),
+                "name another folder with --save-case", kCouldNot);
+}
+
+/// After the program: its cases get their source lines, and are re-executed in fresh processes.
+void use_cases(const LaunchOptions& options, const fs::path& directory, std::uint64_t memory,
+               Collected& collected) {
+  complete_cases(collected.entries, directory, collected.remarks);
+  std::error_code error;
+  for (const std::string& name : collected.unused_cases)
+    fs::remove(directory / name, error);
+  if (replays_cases(options)) {
+    ReplayOptions replay;
+    replay.rounds = options.rounds;
+    replay.processes = std::max(1, options.processes);
+    replay.as_recorded = options.processes > 0;
+    replay.amp = options.amp;
+    replay.strict = options.strict;
+    replay.memory_bytes = memory;
+    replay.trust_program = true; // this run started it
+    const ReplayOutcome outcome = replay_into(collected.entries, replay);
+    collected.remarks.insert(collected.remarks.end(), outcome.remarks.begin(), outcome.remarks.end());
+  }
+  if (!options.case_directory)
+    for (report::Measurement& entry : collected.entries)
+      entry.case_file.clear();
 }
 
 std::vector<std::string> environment_of(const LaunchOptions& options, const fs::path& run_directory,
                                         bool preload, std::uint64_t memory) {
-  const fs::path libraries = library_directory();
-  std::vector<std::string> variables;
-  std::string preloaded;
-  for (char** variable = environ; *variable; ++variable) {
-    const std::string text = *variable;
-    if (text.rfind("LD_PRELOAD=", 0) == 0)
-      preloaded = text.substr(11);
-    else if (text.rfind("REPROBE_", 0) != 0 || text.rfind("REPROBE_LIBRARY_DIR=", 0) == 0)
-      variables.push_back(text);
+  if (!preload)
+    return plain_environment();
+  Settings settings;
+  const auto add = [&](const char* name, const std::string& value) { settings.emplace_back(name, value); };
+  add("REPROBE_ROUNDS", std::to_string(options.rounds));
+  add("REPROBE_PER_SIGNATURE", std::to_string(options.per_signature));
+  add("REPROBE_BUDGET_SECONDS", fmt::format("{}", options.budget_seconds));
+  add("REPROBE_MEMORY_BYTES", std::to_string(memory));
+  if (const auto cases = case_directory(options, run_directory)) {
+    add("REPROBE_CASE_DIRECTORY", cases->string());
+    add("REPROBE_CASE_BYTES", std::to_string(options.case_bytes));
   }
-  if (preload) {
-    const std::string shim = (libraries / "libreprobe-preload.so").string();
-    preloaded = preloaded.empty() ? shim : shim + ":" + preloaded;
-    const auto add = [&](const char* name, const std::string& value) {
-      variables.push_back(std::string(name) + "=" + value);
-    };
-    add("REPROBE_RUN_DIRECTORY", run_directory.string());
-    if (fs::exists(libraries / "libreprobe-op.so"))
-      add("REPROBE_OBSERVER", (libraries / "libreprobe-op.so").string());
-    if (fs::exists(libraries / "libreprobe-compare-cuda.so"))
-      add("REPROBE_COMPARE_CUDA", (libraries / "libreprobe-compare-cuda.so").string());
-    add("REPROBE_ROUNDS", std::to_string(options.rounds));
-    add("REPROBE_PER_SIGNATURE", std::to_string(options.per_signature));
-    add("REPROBE_BUDGET_SECONDS", fmt::format("{}", options.budget_seconds));
-    add("REPROBE_MEMORY_BYTES", std::to_string(memory));
-  }
-  if (!preloaded.empty())
-    variables.push_back("LD_PRELOAD=" + preloaded);
-  return variables;
-}
-
-// Signals meant for the program that reach only us are passed on; the terminal sends its own to both.
-
-volatile sig_atomic_t child_process = 0;
-
-void pass_on(int signal, siginfo_t* info, void*) {
-  const int before = errno;
-  if (child_process > 0 && info->si_code != SI_KERNEL)
-    ::kill(static_cast<pid_t>(child_process), signal);
-  errno = before;
-}
-
-class PassSignalsOn {
-public:
-  PassSignalsOn() {
-    struct sigaction action = {};
-    action.sa_sigaction = pass_on;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      ::sigaction(kSignals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN)
-        ::sigaction(kSignals[i], &action, nullptr); // as under nohup
-    }
-  }
-  ~PassSignalsOn() {
-    child_process = 0;
-    for (std::size_t i = 0; i < kSignals.size(); ++i)
-      ::sigaction(kSignals[i], &before_[i], nullptr);
-  }
-  PassSignalsOn(const PassSignalsOn&) = delete;
-  PassSignalsOn& operator=(const PassSignalsOn&) = delete;
-
-private:
-  static constexpr std::array<int, 6> kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-  std::array<struct sigaction, kSignals.size()> before_ = {};
-};
-
-/// Runs the program to its end; the status as of waitpid.
-int run(const fs::path& program, const std::vector<std::string>& arguments,
-        const std::vector<std::string>& variables) {
-  std::vector<char*> argv, envp;
-  for (const std::string& argument : arguments)
-    argv.push_back(const_cast<char*>(argument.c_str()));
-  for (const std::string& variable : variables)
-    envp.push_back(const_cast<char*>(variable.c_str()));
-  argv.push_back(nullptr);
-  envp.push_back(nullptr);
-  int failure[2];
-  if (::pipe2(failure, O_CLOEXEC) != 0)
-    throw Error("the program cannot be started", program, std::strerror(errno), "", kCouldNot);
-
-  sigset_t all, mask;
-  sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, &mask);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-    // As execvp: a file that is neither a binary nor names its interpreter is a script for sh.
-    ::execve(program.c_str(), argv.data(), envp.data());
-    if (errno == ENOEXEC) {
-      std::vector<char*> shell = {const_cast<char*>("sh"), const_cast<char*>(program.c_str())};
-      shell.insert(shell.end(), argv.begin() + 1, argv.end());
-      ::execve("/bin/sh", shell.data(), envp.data());
-    }
-    const int error = errno;
-    [[maybe_unused]] const ssize_t written = ::write(failure[1], &error, sizeof error);
-    ::_exit(127);
-  }
-  const int fork_error = errno;
-  ::close(failure[1]);
-  child_process = child;
-  const PassSignalsOn passing;
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  if (child < 0) {
-    ::close(failure[0]);
-    throw Error("the program cannot be started", program, std::strerror(fork_error), "", kCouldNot);
-  }
-  int error = 0;
-  ssize_t got;
-  while ((got = ::read(failure[0], &error, sizeof error)) < 0 && errno == EINTR) {
-  }
-  ::close(failure[0]);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (got == sizeof error)
-    throw Error("the program cannot be started", program, std::strerror(error),
-                error == ENOENT    ? "its interpreter or loader is missing"
-                : error == ENOEXEC ? "it is for another machine, or damaged"
-                                   : "check it",
-                kCouldNot);
-  return status;
+  return observed_environment(run_directory, settings);
 }
 
 std::string describe_end(int status) {
@@ -327,6 +193,8 @@ void print_summary(const report::Measurements& measurements, const Collected& co
   say("{} operations measured, {} {}, {} not examined{}", counts.measured, counts.varying,
       counts.varying == 1 ? "varies" : "vary", not_examined,
       measurements.complete ? "" : "; not complete: " + measurements.reason);
+  for (const std::string& line : modes_text(measurements.entries))
+    say("  {}", line);
   std::size_t shown = 0;
   for (const report::Measurement& entry : measurements.entries) {
     if (entry.verdict != "varies" || !entry.blamed || ++shown > kShown)
@@ -416,6 +284,34 @@ int exit_code_of(int status, const LaunchOptions& options, const Collected& coll
 
 } // namespace
 
+void check_output(const fs::path& output) {
+  std::error_code error;
+  if (fs::is_directory(output, error))
+    throw Error("the measurements cannot be written", output, "it is a folder", "name a file with -o",
+                kCouldNot);
+  const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
+  std::string probe = (folder / ".reprobe-XXXXXX").string();
+  const int file = ::mkstemp(probe.data());
+  if (file < 0)
+    throw Error("the measurements cannot be written", output, std::strerror(errno),
+                "name another file with -o", kCouldNot);
+  ::close(file);
+  ::unlink(probe.c_str());
+}
+
+std::uint64_t default_memory() {
+  std::ifstream info("/proc/meminfo");
+  std::uint64_t available = std::uint64_t(8) << 30;
+  for (std::string key, unit; info >> key;) {
+    std::uint64_t kibibytes = 0;
+    info >> kibibytes;
+    std::getline(info, unit);
+    if (key == "MemAvailable:")
+      available = kibibytes * 1024;
+  }
+  return std::min(std::uint64_t(2) << 30, available / 4);
+}
+
 fs::path library_directory() {
   if (const char* named = std::getenv("REPROBE_LIBRARY_DIR"); named && *named)
     return fs::absolute(named);
@@ -476,11 +372,16 @@ LaunchOutcome launch(const LaunchOptions& options) {
   if (options.verbose)
     say("running {} with {} rounds an operation, {:g} s and {} MiB for re-executions", program.string(),
         options.rounds, options.budget_seconds, memory >> 20);
+  const auto cases = case_directory(options, directory.path());
+  if (cases)
+    make_case_directory(*cases);
   const int status =
       run(program, options.program,
           environment_of(options, directory.path(), !obstacle.harmful && obstacle.reason.empty(), memory));
 
   Collected collected = collect(directory.path());
+  if (cases)
+    use_cases(options, *cases, memory, collected);
   LaunchOutcome outcome;
   outcome.measurements = assemble(options, collected, status, obstacle.reason, memory);
   outcome.exit_code = exit_code_of(status, options, collected, outcome.measurements);

@@ -21,6 +21,11 @@ struct LaunchOptions {
   double budget_seconds = 120;                   // for all re-executions together
   std::optional<std::uint64_t> memory_bytes; // for copies; unset: 2 GiB, at most a quarter of what is free
   std::optional<int> error_exit_code;        // when something varied and the program succeeded
+  std::optional<std::filesystem::path> case_directory; // for a case of each examined call
+  std::uint64_t case_bytes = std::uint64_t(256) << 20; // of one case, at most
+  /// After the program, on the cases, in fresh processes; 0 processes: only for --amp and --strict.
+  int processes = 0;
+  bool amp = false, strict = false;
   bool verbose = false;
 };
 
@@ -35,6 +40,11 @@ LaunchOutcome launch(const LaunchOptions&);
 
 /// "512M", "2GiB", "4096": bytes. Units are powers of 1024. Throws reprobe::Error.
 std::uint64_t parse_bytes(const std::string& text);
+
+/// Before hours are spent: can the result be written where it is to go? Throws reprobe::Error.
+void check_output(const std::filesystem::path&);
+/// For copies, when the user names no amount: 2 GiB, at most a quarter of what is free.
+std::uint64_t default_memory();
 
 /// Finds libreprobe-preload.so and its kin: $REPROBE_LIBRARY_DIR, or ../lib beside this executable.
 std::filesystem::path library_directory();

@@ -6,7 +6,6 @@
 namespace reprobe::op {
 namespace {
 
-constexpr std::size_t kAlignment = 64;                      // that kernels may care about
 constexpr std::size_t kWholeStorage = std::size_t(8) << 20; // smaller storages are saved whole
 
 /// Throws NotExamined for tensors that are more than strided memory on the CPU or a CUDA device.
@@ -144,11 +143,25 @@ SavedCall::SavedCall(const Operator& op, c10::ArrayRef<const c10::IValue> inputs
   }
 }
 
+SavedCall::SavedCall(const Operator& op, std::vector<SavedStorage> storages, std::vector<SavedTensor> tensors,
+                     std::vector<SavedArgument> arguments)
+    : op_(op), storages_(std::move(storages)), tensors_(std::move(tensors)), arguments_(std::move(arguments)) {
+  for (const SavedStorage& storage : storages_) {
+    bytes_ += storage.size;
+    if (storage.device.is_cuda() && device_.is_cpu())
+      device_ = storage.device;
+  }
+}
+
 void SavedCall::add_tensor(const std::string& name, const at::Tensor& tensor) {
   SavedTensor saved;
   saved.name = name;
   saved.original = tensor;
+  saved.same_as = tensors_.size();
   if (tensor.defined()) {
+    for (std::size_t i = 0; i < tensors_.size() && saved.same_as == tensors_.size(); ++i)
+      if (tensors_[i].original.is_same(tensor))
+        saved.same_as = i;
     require_plain(tensor);
     const auto* implementation = tensor.unsafeGetTensorImpl();
     saved.keys = implementation->key_set();
@@ -200,6 +213,8 @@ void SavedCall::choose_ranges() {
     storage.size = whole ? storage.whole : end - begin;
     if (storage.size > 0 && storage.original.data() == nullptr)
       throw NotExamined{"an argument has no memory"};
+    storage.alignment =
+        (reinterpret_cast<std::uintptr_t>(storage.original.data()) + storage.begin) % kAlignment;
     bytes_ += storage.size;
   }
 }
@@ -207,12 +222,10 @@ void SavedCall::choose_ranges() {
 void SavedCall::prepare() {
   for (SavedStorage& storage : storages_) {
     // The same place within an alignment unit as in the program: vectorised kernels split their work by it.
-    const auto wanted =
-        (reinterpret_cast<std::uintptr_t>(storage.original.data()) + storage.begin) % kAlignment;
     const at::Tensor memory = allocate(storage.size + kAlignment, storage.device);
     auto* start = static_cast<char*>(memory.data_ptr());
     const auto is = reinterpret_cast<std::uintptr_t>(start) % kAlignment;
-    start += (wanted + kAlignment - is) % kAlignment;
+    start += (storage.alignment + kAlignment - is) % kAlignment;
     auto* owner = new at::Tensor(memory);
     storage.working =
         c10::Storage(c10::Storage::use_byte_size_t(), storage.size,
@@ -246,14 +259,8 @@ at::Tensor SavedCall::rebuild(const SavedTensor& saved) const {
 
 std::vector<c10::IValue> SavedCall::build(std::vector<at::Tensor>& kept) const {
   kept.clear();
-  // The same tensor given twice stays one tensor.
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    std::size_t same = 0;
-    while (same < i &&
-           !(tensors_[same].original.defined() && tensors_[same].original.is_same(tensors_[i].original)))
-      ++same;
-    kept.push_back(same < i ? kept[same] : rebuild(tensors_[i]));
-  }
+  for (std::size_t i = 0; i < tensors_.size(); ++i)
+    kept.push_back(tensors_[i].same_as < i ? kept[tensors_[i].same_as] : rebuild(tensors_[i]));
   std::vector<c10::IValue> stack;
   for (const SavedArgument& argument : arguments_) {
     switch (argument.kind) {

@@ -11,10 +11,13 @@ namespace reprobe::op {
 /// `size` bytes starting at `begin` of a storage, as a tensor of bytes that shares its memory.
 at::Tensor bytes_of(const c10::Storage& storage, std::size_t begin, std::size_t size);
 
+inline constexpr std::size_t kAlignment = 64; // that kernels may care about
+
 struct SavedStorage {
   c10::Storage original;
   c10::Device device = c10::kCPU;
   std::size_t whole = 0, begin = 0, size = 0; // bytes: the storage's own size; the part that is saved
+  std::size_t alignment = 0;                  // of byte `begin` in the program's memory, modulo kAlignment
   at::Tensor saved;                           // [size] bytes
   c10::Storage working;                       // what re-executions read and write; starts at byte `begin`
   at::Tensor working_bytes;                   // [size] bytes of it
@@ -27,6 +30,7 @@ struct SavedStorage {
 struct SavedTensor {
   std::string name; // the schema's
   at::Tensor original;
+  std::size_t same_as = 0; // the first of tensors() that is this very tensor; itself when none is
   int storage = -1; // none: undefined
   c10::DispatchKeySet keys;
   caffe2::TypeMeta dtype;
@@ -55,6 +59,9 @@ public:
   /// Throws NotExamined. `inputs` are valid only now.
   SavedCall(const Operator&, c10::ArrayRef<const c10::IValue> inputs, std::uint64_t memory_limit);
 
+  /// As loaded from a case: storages with `whole`, `begin`, `size`, `alignment` and `saved`, and no originals.
+  SavedCall(const Operator&, std::vector<SavedStorage>, std::vector<SavedTensor>, std::vector<SavedArgument>);
+
   /// Arguments for one re-execution, on the working storages as they are. `kept` gets a reference to each
   /// tensor: boxed calls of out= overloads give back tensors that nobody else may own. Tensors stand as in
   /// tensors().
@@ -63,7 +70,9 @@ public:
   void prepare();
 
   std::vector<SavedStorage>& storages() { return storages_; }
+  const std::vector<SavedStorage>& storages() const { return storages_; }
   const std::vector<SavedTensor>& tensors() const { return tensors_; }
+  const std::vector<SavedArgument>& arguments() const { return arguments_; }
   const Operator& op() const { return op_; }
   std::uint64_t bytes() const { return bytes_; }
   c10::Device device() const { return device_; }

@@ -1,26 +1,23 @@
 #include "runtime/op/examine.h"
 
-#include "runtime/op/journal.h"
-#include "runtime/op/results.h"
+#include "runtime/op/cases.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstring>
 #include <dlfcn.h>
 
 namespace reprobe::op {
-namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::string first_line(const char* text) {
-  std::string line(text);
-  line = line.substr(0, line.find('\n'));
-  return line.size() > 300 ? line.substr(0, 300) + "..." : line;
+  const std::string_view all(text);
+  const std::string_view line = all.substr(0, all.find('\n'));
+  std::string shown(line.substr(0, 300));
+  if (shown.size() < line.size())
+    shown += "...";
+  return shown;
 }
 
-/// Runs `body`; what it throws becomes the reason, empty when it threw nothing.
-template <class Body>
-std::string reason_of(Body&& body) {
+std::string reason_of(const std::function<void()>& body) {
   try {
     body();
     return {};
@@ -37,20 +34,52 @@ std::string reason_of(Body&& body) {
   }
 }
 
-class SilentWarnings : public c10::WarningHandler {
-  void process(const c10::Warning&) override {} // the program has had them once
+std::string hash_of(const std::vector<ResultTensor>& results) {
+  Hash128 hash;
+  for (const ResultTensor& result : results) {
+    if (!result.tensor.defined()) {
+      hash.add(std::uint64_t(0));
+      continue;
+    }
+    const at::Tensor tensor = result.tensor.resolve_conj().resolve_neg().cpu().contiguous();
+    hash.add(dtype_name(tensor.scalar_type()));
+    hash.add(tensor.sizes().data(), tensor.sizes().size() * sizeof(std::int64_t));
+    hash.add(tensor.const_data_ptr(), tensor.nbytes());
+  }
+  return hash.hex();
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// The program has had its warnings once: they are kept from it, the first for the report.
+class QuietWarnings : public c10::WarningHandler {
+public:
+  explicit QuietWarnings(std::string& first) : first_(first) {}
+  void process(const c10::Warning& warning) override {
+    if (first_.empty())
+      first_ = first_line(warning.msg().c_str());
+  }
+
+private:
+  std::string& first_;
 };
 
 /// The state in which re-executions run: below autograd, with the program's autocast but not its cache.
 class ReplayMode {
 public:
-  explicit ReplayMode(bool record)
+  ReplayMode(bool record, std::string& first_warning)
       : transforms_(c10::DispatchKeySet(
             {c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot,
              c10::DispatchKey::FuncTorchBatched, c10::DispatchKey::FuncTorchGradWrapper,
              c10::DispatchKey::FuncTorchDynamicLayerFrontMode,
              c10::DispatchKey::FuncTorchDynamicLayerBackMode, c10::DispatchKey::Functionalize})),
-        records_(record), cache_(at::autocast::is_autocast_cache_enabled()), handler_(&silent_) {
+        records_(record), cache_(at::autocast::is_autocast_cache_enabled()), warnings_(first_warning), handler_(&warnings_) {
     at::autocast::set_autocast_cache_enabled(false);
   }
   ~ReplayMode() { at::autocast::set_autocast_cache_enabled(cache_); }
@@ -62,7 +91,7 @@ private:
   c10::impl::ExcludeDispatchKeyGuard transforms_;
   at::RecordFunctionGuard records_;
   bool cache_;
-  SilentWarnings silent_;
+  QuietWarnings warnings_;
   c10::WarningUtils::WarningHandlerGuard handler_;
 };
 
@@ -100,194 +129,231 @@ void find_changes(SavedCall& call) {
   }
 }
 
-class Examination {
-public:
-  Examination(CallContext& context, c10::ArrayRef<c10::IValue> outputs)
-      : context_(context), call_(*context.saved), outputs_(outputs), device_(call_.device()) {
-    if (device_.is_cpu())
-      for (const auto& output : outputs)
-        if (output.isTensor() && output.toTensor().defined() && output.toTensor().is_cuda())
-          device_ = output.toTensor().device();
+std::uint64_t bytes_of_results(c10::ArrayRef<c10::IValue> outputs) {
+  std::uint64_t bytes = 0;
+  for (const auto& output : outputs) {
+    if (output.isTensor() && output.toTensor().defined() && output.toTensor().layout() == c10::kStrided)
+      bytes += output.toTensor().nbytes();
+    else if (output.isTensorList())
+      for (const auto& tensor : output.toListRef())
+        if (tensor.toTensor().defined() && tensor.toTensor().layout() == c10::kStrided)
+          bytes += tensor.toTensor().nbytes();
   }
+  return bytes;
+}
 
-  MeasurementLine run() {
-    OwnWork own(*context_.thread);
-    find_changes(call_);
-    check_memory();
-    call_.prepare();
-    choose_generators();
-    PinnedGenerators pinned(*context_.thread, pinned_);
-    if (!pinned.held())
-      throw NotExamined{"another thread may draw random numbers meanwhile"};
+std::vector<ResultTensor> copies_of(const std::vector<ResultTensor>& results) {
+  std::vector<ResultTensor> copies = results;
+  for (ResultTensor& copy : copies)
+    if (copy.tensor.defined())
+      copy.tensor = copy.tensor.clone();
+  return copies;
+}
 
-    // One execution ahead of the counted ones shows which arguments a re-execution changes.
-    ResultComparison comparison(reference(), registry().options.compare_cuda);
-    MeasurementLine line;
-    std::vector<double> times;
-    const int wanted = registry().options.rounds;
-    for (int round = 0; round < wanted; ++round) {
-      if (round > 0)
-        restore();
-      pinned.reset();
-      auto [results, nanoseconds] = execute(false);
-      times.push_back(nanoseconds / 1000);
-      if (context_.thread->holds_gate && registry().gate.stuck())
-        throw NotExamined{"it needs another thread, which may draw random numbers meanwhile"};
-      if (round == 0 && note_changes()) {
-        // It changed what the program's own call did not: compare that too.
-        comparison = ResultComparison(reference(), registry().options.compare_cuda);
+} // namespace
+
+Examination::Examination(ThreadState& thread, const Operator& op, SavedCall& call,
+                         std::vector<GeneratorState> drawn)
+    : thread_(thread), op_(op), call_(call), device_(call.device()), pinned_(std::move(drawn)) {}
+
+MeasurementLine Examination::run(c10::ArrayRef<c10::IValue> outputs, Signature& signature) {
+  outputs_ = outputs;
+  if (device_.is_cpu())
+    for (const auto& output : outputs)
+      if (output.isTensor() && output.toTensor().defined() && output.toTensor().is_cuda())
+        device_ = output.toTensor().device();
+  OwnWork own(thread_);
+  find_changes(call_);
+  return run_rounds(&signature);
+}
+
+MeasurementLine Examination::run() {
+  return run_rounds(nullptr);
+}
+
+MeasurementLine Examination::run_rounds(Signature* signature) {
+  OwnWork own(thread_);
+  check_memory();
+  call_.prepare();
+  choose_generators();
+  PinnedGenerators pinned(thread_, pinned_);
+  if (!pinned.held())
+    throw NotExamined{"another thread may draw random numbers meanwhile"};
+
+  const std::string& compare_cuda = registry().options.compare_cuda;
+  std::optional<ResultComparison> comparison;
+  const auto compare_with = [&](std::vector<ResultTensor> reference) {
+    reference_ = std::move(reference);
+    comparison.emplace(reference_, compare_cuda);
+  };
+  if (outputs_)
+    compare_with(results_of_program());
+  MeasurementLine line;
+  std::vector<double> times;
+  const int wanted = registry().options.rounds;
+  for (int round = 0; round < wanted; ++round) {
+    if (round > 0)
+      restore();
+    pinned.reset();
+    auto [results, nanoseconds] = execute(false);
+    times.push_back(nanoseconds / 1000);
+    if (thread_.holds_gate && registry().gate.stuck())
+      throw NotExamined{"it needs another thread, which may draw random numbers meanwhile"};
+    if (round == 0) {
+      // The first execution shows which arguments a re-execution changes though the program's own call did not:
+      // they are compared too.
+      const bool news = note_changes();
+      if (news)
         results = results_of(stack_, kept_, call_);
-      }
-      comparison.add(results);
-      ++line.rounds;
-      if (round + 1 >= 2 && registry().budget_left() - seconds_since(started_) <= 0)
-        break;
+      if (!outputs_)
+        compare_with(copies_of(results));
+      else if (news)
+        compare_with(results_of_program());
     }
-    std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),
-                     times.end());
-    line.microseconds = times[times.size() / 2];
-    line.distinct = comparison.distinct();
-    line.outputs = comparison.outputs();
-    if (line.distinct > 1) {
-      line.verdict = "varies";
-      line.blamed = !look_inside(pinned);
-    } else if (comparison.differing_rounds() > 0) {
-      line.verdict = "not-examined";
-      line.reason = "replay not faithful: " + std::to_string(line.rounds) +
-                    " re-executions agree with each other but not with the program's own result";
-    } else {
-      line.verdict = "stable";
-      if (static_cast<int>(line.rounds) < wanted)
-        line.reason = "fewer rounds than asked for: the time budget ended";
-    }
-    stack_.clear();
-    kept_.clear();
-    return line;
+    const bool same = comparison->add(results);
+    if (!outputs_)
+      note_hash(results, same);
+    ++line.rounds;
+    if (round + 1 >= 2 && registry().budget_left() - seconds_since(started_) <= 0)
+      break;
   }
-
-  static double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  line.microseconds = times[times.size() / 2];
+  line.distinct = comparison->distinct();
+  line.outputs = comparison->outputs();
+  if (line.distinct > 1) {
+    line.verdict = "varies";
+    line.blamed = !(signature && look_inside(pinned, *signature));
+  } else if (comparison->differing_rounds() > 0) {
+    line.verdict = "not-examined";
+    line.reason = "replay not faithful: " + std::to_string(line.rounds) +
+                  " re-executions agree with each other but not with the program's own result";
+  } else {
+    line.verdict = "stable";
+    if (static_cast<int>(line.rounds) < wanted)
+      line.reason = "fewer rounds than asked for: the time budget ended";
   }
-  Clock::time_point started() const { return started_; }
+  stack_.clear();
+  kept_.clear();
+  return line;
+}
 
-private:
-  void check_memory() {
-    std::uint64_t results = 0;
-    for (const auto& output : outputs_) {
-      if (output.isTensor() && output.toTensor().defined() && output.toTensor().layout() == c10::kStrided)
-        results += output.toTensor().nbytes();
-      else if (output.isTensorList())
-        for (const auto& tensor : output.toListRef())
-          if (tensor.toTensor().defined() && tensor.toTensor().layout() == c10::kStrided)
-            results += tensor.toTensor().nbytes();
-    }
-    if (2 * call_.bytes() + 2 * results > registry().options.memory)
-      throw NotExamined{"its arguments and results (" + std::to_string((call_.bytes() + results) >> 20) +
-                        " MiB, held twice) are over the memory budget"};
+void Examination::execute_once() {
+  OwnWork own(thread_);
+  PinnedGenerators pinned(thread_, pinned_);
+  restore();
+  pinned.reset();
+  execute(false);
+  stack_.clear();
+  kept_.clear();
+}
+
+void Examination::check_memory() const {
+  const std::uint64_t results = outputs_ ? bytes_of_results(*outputs_) : 0;
+  if (2 * call_.bytes() + 2 * results > registry().options.memory)
+    throw NotExamined{"its arguments and results (" + std::to_string((call_.bytes() + results) >> 20) +
+                      " MiB, held twice) are over the memory budget"};
+}
+
+/// A call that drew random numbers draws the same again: from a clone where the schema takes a generator, and
+/// otherwise from the default generator, set back.
+void Examination::choose_generators() {
+  const int argument = op_.generator_argument;
+  if (argument < 0 || pinned_.size() != 1)
+    return;
+  std::vector<at::Tensor> kept;
+  if (!call_.build(kept)[static_cast<std::size_t>(argument)].isNone())
+    return;
+  substitute_ = std::move(pinned_.front());
+  pinned_.clear();
+}
+
+std::vector<ResultTensor> Examination::results_of_program() const {
+  std::vector<at::Tensor> originals;
+  for (const SavedTensor& tensor : call_.tensors())
+    originals.push_back(tensor.original);
+  return results_of(*outputs_, originals, call_);
+}
+
+void Examination::note_hash(const std::vector<ResultTensor>& results, bool same) {
+  if (same && !hashes_.empty())
+    return; // the first execution's own
+  std::string hash = hash_of(results);
+  if (std::find(hashes_.begin(), hashes_.end(), hash) == hashes_.end())
+    hashes_.push_back(std::move(hash));
+}
+
+void Examination::restore() {
+  for (SavedStorage& storage : call_.storages())
+    if (storage.changed || !op_.framework)
+      storage.restore();
+}
+
+bool Examination::note_changes() {
+  bool news = false;
+  for (SavedStorage& storage : call_.storages()) {
+    if (storage.changed || storage.working.nbytes() < storage.size)
+      continue;
+    storage.changed = storage.differs_from_saved(storage.working_bytes);
+    news |= storage.changed;
   }
+  return news;
+}
 
-  /// A call that drew random numbers draws the same again: from a clone where the schema takes a generator,
-  /// and otherwise from the default generator, set back.
-  void choose_generators() {
-    pinned_ = changed_since(context_.generators);
-    const int argument = context_.op->generator_argument;
-    if (argument < 0 || pinned_.size() != 1)
-      return;
-    std::vector<at::Tensor> kept;
-    if (!call_.build(kept)[static_cast<std::size_t>(argument)].isNone())
-      return;
-    substitute_ = std::move(pinned_.front());
-    pinned_.clear();
+std::pair<std::vector<ResultTensor>, double> Examination::execute(bool record) {
+  stack_.clear();
+  stack_ = call_.build(kept_);
+  if (substitute_) {
+    at::Generator generator = substitute_->generator.clone();
+    generator.set_state(substitute_->before);
+    stack_[static_cast<std::size_t>(op_.generator_argument)] = generator;
   }
-
-  std::vector<ResultTensor> reference() {
-    std::vector<at::Tensor> originals;
-    for (const SavedTensor& tensor : call_.tensors())
-      originals.push_back(tensor.original);
-    return results_of(outputs_, originals, call_);
+  wait_for(device_);
+  const auto start = Clock::now();
+  {
+    Replaying named(op_.name);
+    ReplayMode mode(record, warning_);
+    op_.handle.callBoxed(&stack_);
   }
+  wait_for(device_);
+  const double nanoseconds = seconds_since(start) * 1e9;
+  if (record)
+    return {{}, nanoseconds};
+  return {results_of(stack_, kept_, call_), nanoseconds};
+}
 
-  void restore() {
+/// Executes once more and examines the operators that are called inside. True when one of them varies.
+bool Examination::look_inside(PinnedGenerators& pinned, Signature& signature) {
+  Sandbox sandbox{&signature};
+  const std::string failed = reason_of([&] {
     for (SavedStorage& storage : call_.storages())
-      if (storage.changed || !context_.op->framework)
-        storage.restore();
-  }
+      storage.restore();
+    pinned.reset();
+    struct Enter {
+      ThreadState& thread;
+      Sandbox* sandbox;
+      CallContext* measured;
+      bool busy;
+      int open;
+      Enter(ThreadState& t, Sandbox& inside)
+          : thread(t), sandbox(t.sandbox), measured(t.measured), busy(t.busy), open(t.open) {
+        t.sandbox = &inside;
+        t.measured = nullptr;
+        t.busy = false;
+      }
+      ~Enter() {
+        thread.sandbox = sandbox;
+        thread.measured = measured;
+        thread.busy = busy;
+        thread.open = open;
+      }
+    } enter(thread_, sandbox);
+    execute(true);
+  });
+  return failed.empty() && sandbox.any_varies;
+}
 
-  bool note_changes() {
-    bool news = false;
-    for (SavedStorage& storage : call_.storages()) {
-      if (storage.changed || storage.working.nbytes() < storage.size)
-        continue;
-      storage.changed = storage.differs_from_saved(storage.working_bytes);
-      news |= storage.changed;
-    }
-    return news;
-  }
-
-  std::pair<std::vector<ResultTensor>, double> execute(bool record) {
-    stack_.clear();
-    stack_ = call_.build(kept_);
-    if (substitute_) {
-      at::Generator generator = substitute_->generator.clone();
-      generator.set_state(substitute_->before);
-      stack_[static_cast<std::size_t>(context_.op->generator_argument)] = generator;
-    }
-    wait_for(device_);
-    const auto start = Clock::now();
-    {
-      Replaying named(context_.op->name);
-      ReplayMode mode(record);
-      context_.op->handle.callBoxed(&stack_);
-    }
-    wait_for(device_);
-    const double nanoseconds = seconds_since(start) * 1e9;
-    if (record)
-      return {{}, nanoseconds};
-    return {results_of(stack_, kept_, call_), nanoseconds};
-  }
-
-  /// Executes once more and examines the operators that are called inside. True when one of them varies.
-  bool look_inside(PinnedGenerators& pinned) {
-    Sandbox sandbox{context_.signature};
-    ThreadState& thread = *context_.thread;
-    const std::string failed = reason_of([&] {
-      for (SavedStorage& storage : call_.storages())
-        storage.restore();
-      pinned.reset();
-      struct Enter {
-        ThreadState& thread;
-        Sandbox* sandbox;
-        CallContext* measured;
-        bool busy;
-        int open;
-        Enter(ThreadState& t, Sandbox& inside)
-            : thread(t), sandbox(t.sandbox), measured(t.measured), busy(t.busy), open(t.open) {
-          t.sandbox = &inside;
-          t.measured = nullptr;
-          t.busy = false;
-        }
-        ~Enter() {
-          thread.sandbox = sandbox;
-          thread.measured = measured;
-          thread.busy = busy;
-          thread.open = open;
-        }
-      } enter(thread, sandbox);
-      execute(true);
-    });
-    return failed.empty() && sandbox.any_varies;
-  }
-
-  CallContext& context_;
-  SavedCall& call_;
-  c10::ArrayRef<c10::IValue> outputs_;
-  c10::Device device_;
-  std::vector<GeneratorState> pinned_;
-  std::optional<GeneratorState> substitute_;
-  std::vector<c10::IValue> stack_;
-  std::vector<at::Tensor> kept_;
-  Clock::time_point started_ = Clock::now();
-};
+namespace {
 
 void charge(Clock::time_point start) {
   registry().spent_nanoseconds +=
@@ -337,15 +403,21 @@ void examine(CallContext& context, c10::ArrayRef<c10::IValue> outputs) {
   const auto start = Clock::now();
   const std::int64_t spent_before = registry().spent_nanoseconds;
   const std::string reason = reason_of([&] {
-    Examination examination(context, outputs);
-    const MeasurementLine line = examination.run();
     ThreadState& thread = *context.thread;
-    if (!thread.sandbox) {
-      journal::measured(*context.signature, line);
-    } else if (line.verdict == "varies") {
-      thread.sandbox->any_varies = true;
-      journal::measured(*context.signature, line);
+    std::vector<GeneratorState> drawn;
+    {
+      OwnWork own(thread);
+      drawn = changed_since(context.generators);
     }
+    Examination examination(thread, *context.op, *context.saved, drawn);
+    const MeasurementLine line = examination.run(outputs, *context.signature);
+    const bool varies = line.verdict == "varies";
+    if (thread.sandbox && !varies)
+      return;
+    if (thread.sandbox)
+      thread.sandbox->any_varies = true;
+    journal::measured(*context.signature, line);
+    save_case(context, drawn, examination.reference(), varies);
   });
   if (!reason.empty()) {
     refuse(context, reason);

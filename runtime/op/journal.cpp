@@ -1,10 +1,10 @@
 #include "runtime/op/observer.h"
 
+#include "runtime/op/file_size_signal.h"
 #include "runtime/op/journal.h"
 
 #include <nlohmann/json.hpp>
 
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -35,30 +35,6 @@ bool is_still_ours(const Files& files) {
   struct stat status {};
   return ::fstat(files.journal, &status) == 0 && status.st_dev == files.device && status.st_ino == files.inode;
 }
-
-/// The program's limit on file sizes must not kill it for what we write.
-class WithoutFileSizeSignal {
-public:
-  WithoutFileSizeSignal() {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
-    ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-  }
-  ~WithoutFileSizeSignal() {
-    const timespec now{};
-    if (!was_pending_)
-      while (::sigtimedwait(&signal_, nullptr, &now) == SIGXFSZ)
-        ;
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
-private:
-  sigset_t signal_, before_;
-  bool was_pending_ = false;
-};
 
 void write_line(const nlohmann::json& line) {
   std::string text = line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
@@ -97,6 +73,38 @@ nlohmann::json mode(const Signature& signature) {
 }
 
 } // namespace
+
+nlohmann::json to_json(const MeasurementLine& result) {
+  nlohmann::json outputs = nlohmann::json::array();
+  for (const OutputLine& output : result.outputs) {
+    nlohmann::json line = {{"name", output.name},
+                           {"dtype", output.dtype},
+                           {"shape", output.shape},
+                           {"distinct", output.distinct},
+                           {"differing_share", output.differing_share},
+                           {"max_ulp", finite(output.max_ulp)},
+                           {"max_absolute", finite(output.max_absolute)},
+                           {"max_relative", finite(output.max_relative)}};
+    if (output.first_differing)
+      line.update({{"mean_absolute", finite(output.mean_absolute)},
+                   {"v_ermv", finite(output.v_ermv)},
+                   {"v_c", output.v_c},
+                   {"nan_mismatches", output.nan_mismatches},
+                   {"infinity_mismatches", output.infinity_mismatches},
+                   {"ulp_histogram", output.ulp_histogram},
+                   {"first_differing", *output.first_differing}});
+    if (output.same_values)
+      line["same_values"] = *output.same_values;
+    outputs.push_back(std::move(line));
+  }
+  return {{"verdict", result.verdict},
+          {"reason", result.reason},
+          {"rounds", result.rounds},
+          {"distinct", result.distinct},
+          {"microseconds", result.microseconds},
+          {"blamed", result.blamed},
+          {"outputs", std::move(outputs)}};
+}
 
 namespace journal {
 
@@ -176,37 +184,18 @@ void signature(Signature& signature) {
 
 void measured(Signature& of, const MeasurementLine& result) {
   signature(of);
-  nlohmann::json outputs = nlohmann::json::array();
-  for (const OutputLine& output : result.outputs) {
-    nlohmann::json line = {{"name", output.name},
-                           {"dtype", output.dtype},
-                           {"shape", output.shape},
-                           {"distinct", output.distinct},
-                           {"differing_share", output.differing_share},
-                           {"max_ulp", finite(output.max_ulp)},
-                           {"max_absolute", finite(output.max_absolute)},
-                           {"max_relative", finite(output.max_relative)}};
-    if (output.first_differing)
-      line.update({{"mean_absolute", finite(output.mean_absolute)},
-                   {"v_ermv", finite(output.v_ermv)},
-                   {"v_c", output.v_c},
-                   {"nan_mismatches", output.nan_mismatches},
-                   {"infinity_mismatches", output.infinity_mismatches},
-                   {"ulp_histogram", output.ulp_histogram},
-                   {"first_differing", *output.first_differing}});
-    if (output.same_values)
-      line["same_values"] = *output.same_values;
-    outputs.push_back(std::move(line));
-  }
-  write_line({{"kind", "measured"},
-              {"id", of.id},
-              {"verdict", result.verdict},
-              {"reason", result.reason},
-              {"rounds", result.rounds},
-              {"distinct", result.distinct},
-              {"microseconds", result.microseconds},
-              {"blamed", result.blamed},
-              {"outputs", std::move(outputs)}});
+  nlohmann::json line = to_json(result);
+  line["kind"] = "measured";
+  line["id"] = of.id;
+  write_line(line);
+}
+
+void saved_case(const Signature& of, const std::string& name) {
+  write_line({{"kind", "case"}, {"id", of.id}, {"name", name}});
+}
+
+void line(const nlohmann::json& line) {
+  write_line(line);
 }
 
 void skipped(Signature& of, const std::string& reason) {

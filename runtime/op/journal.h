@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ struct MeasurementLine {
   std::vector<OutputLine> outputs;
 };
 
+nlohmann::json to_json(const MeasurementLine&);
+
 namespace journal {
 /// Opens the files of this process; false when they cannot be written.
 bool open(const std::string& directory);
@@ -54,6 +57,9 @@ SharedPage& page();
 void site(const Site&);
 void signature(Signature&); // once
 void measured(Signature&, const MeasurementLine&);
+/// A file of that name in the folder of cases.
+void saved_case(const Signature&, const std::string& name);
+void line(const nlohmann::json&);
 void skipped(Signature&, const std::string& reason); // once
 void remark(const std::string&);
 void environment(const std::string& json);

@@ -89,6 +89,9 @@ std::unique_ptr<CallContext> start(const at::RecordFunction& record) {
     registry().gate.enter(thread);
     thread.record_thread = record.threadId();
     context->sequence = at::sequence_number::peek();
+    if (!registry().options.case_directory.empty())
+      thread.autocast_outside =
+          at::autocast::is_autocast_enabled(at::kCPU) || at::autocast::is_autocast_enabled(at::kCUDA);
     if (context->sequence > thread.last_sequence && thread.backward.empty()) {
       // Nodes were made since the last operator: autograd::Function::apply makes its own before it calls
       // forward().
@@ -239,6 +242,8 @@ void read_options(Options& options) {
   read_number("REPROBE_PER_SIGNATURE", options.per_signature);
   read_number("REPROBE_BUDGET_SECONDS", options.budget_seconds);
   read_number("REPROBE_MEMORY_BYTES", options.memory);
+  options.case_directory = text("REPROBE_CASE_DIRECTORY");
+  read_number("REPROBE_CASE_BYTES", options.case_bytes);
   options.selection = read_lines(options.directory + "/selection");
   for (const std::string& line : read_lines(options.directory + "/not-replayed"))
     if (const auto tab = line.find('\t'); tab != std::string::npos)
@@ -271,18 +276,25 @@ void in_forked_child() {
     journal::forked();
 }
 
-const char* observe(const char* libtorch) {
-  static std::string failure;
+} // namespace
+
+std::string start_journal(const char* libtorch) {
   const std::string version = version_beside(libtorch);
   if (!version.empty() && version.substr(0, version.find('+')) != TORCH_VERSION)
-    return (failure = "the program uses LibTorch " + version +
-                      ", the observer was built for " TORCH_VERSION
-                      " (build Reprobe with the program's LibTorch: -DTorch_DIR=...)")
-        .c_str();
-  Options& options = registry().options;
-  read_options(options);
-  if (!journal::open(options.directory))
-    return "the journal in the run directory cannot be written";
+    return "the program uses LibTorch " + version + ", the observer was built for " TORCH_VERSION
+           " (build Reprobe with the program's LibTorch: -DTorch_DIR=...)";
+  read_options(registry().options);
+  return journal::open(registry().options.directory) ? ""
+                                                     : "the journal in the run directory cannot be written";
+}
+
+namespace {
+
+const char* observe(const char* libtorch) {
+  static std::string failure;
+  failure = start_journal(libtorch);
+  if (!failure.empty())
+    return failure.c_str();
   ::pthread_atfork(nullptr, nullptr, in_forked_child);
   std::atexit(at_exit);
   at::addGlobalCallback(at::RecordFunctionCallback(on_start, on_end)

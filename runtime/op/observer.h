@@ -6,6 +6,7 @@
 // threads of the program may outlive every static destructor.
 #pragma once
 
+#include "runtime/op/hash.h"
 #include "runtime/op/torch_headers.h"
 
 #include <condition_variable>
@@ -23,6 +24,8 @@ struct Options {
   int rounds = 20, per_signature = 1;
   double budget_seconds = 120;
   std::uint64_t memory = std::uint64_t(2) << 30;
+  std::string case_directory; // empty: no cases are saved
+  std::uint64_t case_bytes = std::uint64_t(256) << 20; // of one case, at most
   std::vector<std::string> selection;                            // globs of operators; empty: all
   std::vector<std::pair<std::string, std::string>> not_replayed; // glob, reason
 };
@@ -87,6 +90,7 @@ struct ThreadState {
   std::uint64_t record_thread = 0; // RecordFunction's number of this thread
   bool busy = false;               // the observer's own operators
   bool holds_gate = false;
+  bool autocast_outside = false;   // at the outermost operator in progress; read when cases are saved
   CallContext* measured = nullptr; // the outermost measured call in progress
   int open = 0;                    // contexts in progress
   Sandbox* sandbox = nullptr;
@@ -159,14 +163,10 @@ private:
   at::AutoDispatchBelowADInplaceOrView below_autograd_;
 };
 
-inline std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ull + (hash << 6) + (hash >> 2);
-  hash *= 0xff51afd7ed558ccdull;
-  return hash ^ (hash >> 33);
-}
-
 // operators.cpp
 const Operator* find_operator(ThreadState&, const at::RecordFunction&);
+/// Null: no such operator is registered in this process.
+const Operator* find_operator(const std::string& name, const std::string& overload);
 
 // call_site.cpp
 const Site* call_site(ThreadState&);
@@ -181,6 +181,11 @@ struct Position { // where a call belongs in the source
 Signature* find_signature(ThreadState&, const Operator&, c10::ArrayRef<const c10::IValue> inputs,
                           const Position&);
 std::string dtype_name(c10::ScalarType);
+
+// observer.cpp
+/// Reads the options that the launcher left and opens the journal. Empty, or why nothing can be done with the LibTorch
+/// whose library is `libtorch`.
+std::string start_journal(const char* libtorch);
 
 // environment.cpp
 std::string environment_json();

@@ -92,4 +92,9 @@ const Operator* find_operator(ThreadState& thread, const at::RecordFunction& rec
   return op;
 }
 
+const Operator* find_operator(const std::string& name, const std::string& overload) {
+  const auto handle = c10::Dispatcher::singleton().findSchema({name, overload});
+  return handle ? describe(*handle) : nullptr;
+}
+
 } // namespace reprobe::op

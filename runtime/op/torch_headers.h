@@ -4,12 +4,14 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/SequenceNumber.h>
+#include <ATen/Version.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/core/jit_type.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
@@ -27,10 +29,12 @@
 #include <unordered_map>
 #include <vector>
 
-// ATen/autocast_mode.h brings in every operator; these are the three functions of it that are needed here.
+// ATen/autocast_mode.h brings in every operator; these are the functions of it that are needed here.
 namespace at::autocast {
 TORCH_API bool is_autocast_enabled(at::DeviceType device_type);
 TORCH_API at::ScalarType get_autocast_dtype(at::DeviceType device_type);
+TORCH_API void set_autocast_enabled(at::DeviceType device_type, bool enabled);
+TORCH_API void set_autocast_dtype(at::DeviceType device_type, at::ScalarType dtype);
 TORCH_API bool is_autocast_cache_enabled();
 TORCH_API void set_autocast_cache_enabled(bool enabled);
 } // namespace at::autocast

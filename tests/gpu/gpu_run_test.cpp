@@ -5,6 +5,7 @@
 
 namespace {
 
+namespace report = reprobe::report;
 using namespace reprobe::test;
 
 const std::string kProgram = GPU_PROGRAM;
@@ -70,6 +71,75 @@ TEST_F(GpuRun, BackwardOperatorsCarryTheirForwardLine) {
   ASSERT_NE(selected, nullptr) << embedding.err;
   EXPECT_EQ(selected->line, line_of(GPU_SOURCE, "index_select"));
   EXPECT_EQ(selected->verdict, "varies") << selected->reason;
+}
+
+const report::MeasuredMode* mode_of(const Measurement* entry, const std::string& name) {
+  for (const auto& mode : entry->modes)
+    if (mode.name == name)
+      return &mode;
+  return nullptr;
+}
+
+TEST_F(GpuRun, StrictModesOfACaseInFreshProcesses) {
+  const Result result = run(kProgram + " index-add", "--strict --processes 2 --ops 'aten::index_add_'");
+  const auto entry = find(result.measurements, "aten::index_add_");
+  ASSERT_NE(entry, nullptr) << result.err;
+  const auto off = mode_of(entry, "deterministic-off"), on = mode_of(entry, "deterministic-on");
+  ASSERT_TRUE(off && on) << result.err;
+  EXPECT_EQ(off->verdict, "varies") << off->reason;
+  EXPECT_EQ(on->verdict, "stable") << on->reason;
+  EXPECT_FALSE(off->kernels.empty());
+  EXPECT_NE(off->kernels, on->kernels); // another kernel does it
+  ASSERT_TRUE(on->processes);
+  EXPECT_EQ(on->processes->count, 2u);
+  EXPECT_EQ(on->processes->distinct, 1u);
+}
+
+TEST_F(GpuRun, OwnKernelStillVariesUnderDeterministicAlgorithms) {
+  const Result result = run(kProgram + " own-kernels", "--strict --ops 'own::*'");
+  const auto floats = find(result.measurements, "own::float_sums"),
+             integers = find(result.measurements, "own::integer_sums");
+  ASSERT_TRUE(floats && integers) << result.err;
+  ASSERT_TRUE(mode_of(floats, "deterministic-on") && mode_of(integers, "deterministic-on")) << result.err;
+  EXPECT_EQ(mode_of(floats, "deterministic-on")->verdict, "varies") << mode_of(floats, "deterministic-on")->reason;
+  EXPECT_EQ(mode_of(integers, "deterministic-on")->verdict, "stable") << mode_of(integers, "deterministic-on")->reason;
+  EXPECT_SAYS(result.err, "still varies under deterministic algorithms: own::float_sums");
+}
+
+TEST_F(GpuRun, PrecisionOfModesIsApartFromNondeterminism) {
+  const Result alone = shell(kProgram + " linear");
+  const Result result = run(kProgram + " linear", "--amp --ops aten::linear");
+  EXPECT_EQ(result.out, alone.out); // the program itself sees no other flag
+  const auto entry = find(result.measurements, "aten::linear");
+  ASSERT_NE(entry, nullptr) << result.err;
+  const std::vector<std::pair<std::string, std::string>> modes = {{"fp32", "float32"},
+                                                                  {"tf32", "float32"},
+                                                                  {"autocast-float16", "float16"},
+                                                                  {"autocast-bfloat16", "bfloat16"}};
+  for (const auto& [name, dtype] : modes) {
+    const auto mode = mode_of(entry, name);
+    ASSERT_NE(mode, nullptr) << name;
+    EXPECT_EQ(mode->verdict, "stable") << name << mode->reason;
+    EXPECT_EQ(mode->dtype, dtype);
+    EXPECT_EQ(mode->max_ulp, 0) << name;
+    EXPECT_FALSE(mode->kernels.empty()) << name;
+    if (name != "fp32") {
+      ASSERT_TRUE(mode->precision) << name;
+      EXPECT_GT(mode->precision->max_absolute, 0) << name;
+    }
+  }
+  EXPECT_NE(mode_of(entry, "fp32")->kernels, mode_of(entry, "autocast-float16")->kernels);
+}
+
+TEST_F(GpuRun, CasesOfTrainingGiveTheProgramsOwnResults) {
+  const Result alone = shell(kProgram + " train");
+  const Result observed = run(kProgram + " train", "--save-case cases --rounds 3");
+  EXPECT_EQ(observed.out, alone.out);
+  const Result replayed = shell("'" REPROBE_EXECUTABLE "' replay -o m.json cases --rounds 3");
+  EXPECT_EQ(replayed.exit_code, 0) << replayed.out << replayed.err;
+  EXPECT_EQ(listing(replayed.measurements), "");
+  EXPECT_EQ(find(replayed.measurements, "aten::conv2d")->device, "cuda:0");
+  EXPECT_NE(find(replayed.measurements, "aten::dropout"), nullptr);
 }
 
 } // namespace

@@ -34,7 +34,7 @@ cmake --build "$build" -j "$jobs" >"$build/build.log" 2>&1 || {
 failed=0
 say "testing"
 (cd "$build" && ctest --output-on-failure -L gpu) || failed=1
-(cd "$build" && ctest --output-on-failure -LE gpu -R '^(Compare|Run|ParseBytes|FindProgram|Collect|Symbols)\.') || failed=1
+(cd "$build" && ctest --output-on-failure -LE gpu -R '^(Compare|Run|Replay|ParseBytes|FindProgram|Collect|Symbols)\.') || failed=1
 
 say "comparison against copies on the device"
 bench=$(find "$build/tests" -name compare_bench -type f)

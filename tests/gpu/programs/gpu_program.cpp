@@ -98,6 +98,11 @@ void embedding() {
   (picked * torch::randn_like(picked)).sum().backward();
 }
 
+void linear() {
+  const at::Tensor x = torch::randn({256, 512}, at::kCUDA), weight = torch::randn({128, 512}, at::kCUDA);
+  print("linear", torch::linear(x, weight));
+}
+
 } // namespace
 
 TORCH_LIBRARY(own, library) {
@@ -124,6 +129,8 @@ int main(int count, char** values) {
     convolution();
   if (what == "embedding")
     embedding();
+  if (what == "linear")
+    linear();
   if (what == "own-kernels") {
     const at::Tensor values_on_device = torch::randn({1 << 20}, at::kCUDA);
     const at::Tensor floats = call("own::float_sums", values_on_device, 8);

@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,8 @@
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+
+extern std::atomic<bool> main_has_begun; // of the scripted operators
 
 namespace {
 
@@ -180,6 +183,43 @@ void backward_lines() {
   print("grad", table.grad());
 }
 
+/// Every form of argument in one call, and some that the others leave out.
+void case_forms() {
+  torch::manual_seed(9);
+  const at::Tensor x = torch::randn({4, 6}), complex = torch::view_as_complex(torch::randn({3, 2}));
+  const std::vector<at::Tensor> tensors = {x, x.t(), x.as_strided({5, 4}, {3, 1}), torch::zeros({0, 3}), torch::tensor(2.5),
+                                           complex.conj(), x > 0, x.slice(1, 1, 6, 2)};
+  c10::List<std::optional<at::Tensor>> optionals;
+  optionals.push_back(std::nullopt);
+  optionals.push_back(x[2]);
+  std::vector<c10::IValue> stack = {tensors, optionals, c10::IValue(), std::vector<std::int64_t>{1, 2},
+                                    std::vector<double>{0.5, 1e9}, c10::List<bool>({true, false}), "text",
+                                    c10::complex<double>(1, -2), at::make_generator<at::CPUGeneratorImpl>(5)};
+  c10::Dispatcher::singleton().findSchemaOrThrow("scripted::forms", "").callBoxed(&stack);
+  at::Tensor mask = x > 0;
+  mask.logical_xor_(mask.t().contiguous().t());
+  torch::dropout(x, 0.5, true);
+  x.t().normal_();
+}
+
+/// Each result under flags of the program's own.
+void case_modes() {
+  const at::Tensor x = torch::arange(8, at::kFloat);
+  for (const char* name : {"scripted::only_in_main", "scripted::per_process", "scripted::heeds_strict", "scripted::refuses_strict"})
+    scripted(name, {x});
+  scripted("scripted::wobble", {x, 4});
+}
+
+/// Under autocast: the call that the program makes, and below it.
+void case_autocast() {
+  torch::manual_seed(2);
+  const at::Tensor x = torch::randn({8, 16}), weight = torch::randn({4, 16});
+  at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  torch::linear(x, weight);
+  at::autocast::set_autocast_enabled(at::kCPU, false);
+}
+
 void scripted_variance() {
   const at::Tensor x = torch::arange(8, at::kFloat);
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("scripted::wobble", "").typed<at::Tensor(const at::Tensor&, std::int64_t)>();
@@ -190,11 +230,13 @@ void scripted_variance() {
 
 int main(int count, char** values) {
   const std::string what = count > 1 ? values[1] : "train";
+  main_has_begun = true;
   at::set_num_threads(2);
   const at::Tensor x = torch::arange(8, at::kFloat);
   const std::map<std::string, void (*)()> scenarios = {
       {"train", train}, {"share-generator", share_generator}, {"arguments", arguments},
-      {"backward-lines", backward_lines}, {"wobble", scripted_variance}};
+      {"backward-lines", backward_lines}, {"wobble", scripted_variance},
+      {"case-forms", case_forms}, {"case-modes", case_modes}, {"case-autocast", case_autocast}};
   if (const auto found = scenarios.find(what); found != scenarios.end()) {
     found->second();
   } else if (what == "call-wobble") {

@@ -6,6 +6,9 @@
 #include <csignal>
 #include <stdexcept>
 #include <thread>
+#include <unistd.h>
+
+std::atomic<bool> main_has_begun{false}; // set by the program
 
 namespace {
 
@@ -73,6 +76,52 @@ at::Tensor threaded(const at::Tensor& x) {
   return at::add(noise, other);
 }
 
+/// Every form of argument, in one sum; three results in turns.
+at::Tensor forms(at::TensorList tensors, const c10::List<std::optional<at::Tensor>>& optionals,
+                 const std::optional<at::Tensor>& absent, at::IntArrayRef ints, at::ArrayRef<double> doubles,
+                 std::array<bool, 2> bools, std::string text, const at::Scalar& complex,
+                 std::optional<at::Generator> generator) {
+  at::Tensor sum = at::zeros({}, at::kComplexDouble);
+  for (const at::Tensor& tensor : tensors)
+    sum = sum + tensor.to(at::kComplexDouble).sum();
+  for (const std::optional<at::Tensor>& tensor : optionals)
+    if (tensor)
+      sum = sum + tensor->to(at::kComplexDouble).sum();
+  if (absent)
+    throw std::runtime_error("an absent tensor is there");
+  for (const std::int64_t value : ints)
+    sum = sum + static_cast<double>(value);
+  for (const double value : doubles)
+    sum = sum + value;
+  if (!bools[0] || bools[1] || text != "text")
+    throw std::runtime_error("an argument is another one");
+  sum = sum + complex + at::rand({}, generator, at::kDouble);
+  return sum + static_cast<double>(wobble_calls++ % 3);
+}
+
+/// Crashes where the program's main does not run.
+at::Tensor only_in_main(const at::Tensor& x) {
+  if (!main_has_begun)
+    std::raise(SIGSEGV);
+  return at::neg(x);
+}
+
+/// One result a process.
+at::Tensor per_process(const at::Tensor& x) {
+  return at::add(x, static_cast<double>(::getpid()));
+}
+
+/// Varies; refuses to under deterministic algorithms.
+at::Tensor refuses_strict(const at::Tensor& x) {
+  at::globalContext().alertNotDeterministic("refuses_strict");
+  return wobble(x, 2);
+}
+
+/// Varies, but not under deterministic algorithms.
+at::Tensor heeds_strict(const at::Tensor& x) {
+  return at::globalContext().deterministicAlgorithms() ? at::neg(x) : wobble(x, 2);
+}
+
 } // namespace
 
 TORCH_LIBRARY(scripted, library) {
@@ -85,4 +134,11 @@ TORCH_LIBRARY(scripted, library) {
   library.def("fragile(Tensor x) -> Tensor", &fragile);
   library.def("threaded(Tensor x) -> Tensor", &threaded);
   library.def("refusing(Tensor x) -> Tensor", &refusing);
+  library.def("forms(Tensor[] tensors, Tensor?[] optionals, Tensor? absent, int[] ints, float[] doubles, bool[2] bools, str "
+              "text, Scalar complex, Generator? generator) -> Tensor",
+              &forms);
+  library.def("only_in_main(Tensor x) -> Tensor", &only_in_main);
+  library.def("per_process(Tensor x) -> Tensor", &per_process);
+  library.def("refuses_strict(Tensor x) -> Tensor", &refuses_strict);
+  library.def("heeds_strict(Tensor x) -> Tensor", &heeds_strict);
 }
