@@ -206,6 +206,7 @@ void write_case(const CallContext& context, const std::vector<GeneratorState>& d
                 const std::vector<ResultTensor>& program_results) {
   const SavedCall& call = *context.saved;
   const Signature& signature = *context.signature;
+  const c10::Device device = working_device(call, program_results);
   if (call.bytes() > registry().options.case_bytes)
     throw FileProblem{"its arguments (" + std::to_string(call.bytes() >> 20) +
                       " MiB) are over the size limit of a case (--case-limit)"};
@@ -227,15 +228,15 @@ void write_case(const CallContext& context, const std::vector<GeneratorState>& d
       {"direction", signature.direction},
       {"backward_node", signature.backward_node},
       {"path", std::move(path)},
-      {"device", call.device().str()},
+      {"device", device.str()},
       {"arguments", encode_arguments(call, contents)},
       {"tensors", encode_tensors(call)},
       {"storages", encode_storages(call, contents)},
       {"generators", encode_generators(context.generators, drawn, contents)},
-      {"flags", flags_now(call.device().is_cuda())},
+      {"flags", flags_now(device.is_cuda())},
       {"already_cast", signature.autocast == "none" && context.thread->autocast_outside},
       {"result_hash", hash_of(program_results)},
-      {"machine", {{"libtorch", TORCH_VERSION}, {"device_name", device_name(call.device())}}},
+      {"machine", {{"libtorch", TORCH_VERSION}, {"device_name", device_name(device)}}},
       {"program", encode_program(*context.op)}};
   const std::string name = case_name(signature);
   CaseWriter writer(registry().options.case_directory + "/" + name, header, contents.layout);
@@ -322,8 +323,9 @@ c10::List<Value> decode_all(const json& elements, Decode&& decode) {
 
 c10::IValue decode_value(const json& encoded, const c10::TypePtr& declared) {
   require(encoded.is_object() && encoded.size() == 1, "an argument has not one kind");
-  const std::string& kind = encoded.begin().key();
-  const json& value = encoded.begin().value();
+  const auto only = encoded.begin();
+  const std::string kind = only.key();
+  const json& value = *only;
   const c10::Type* type = declared.get();
   if (type->kind() == c10::TypeKind::OptionalType) {
     if (kind == "none")
@@ -489,8 +491,9 @@ std::vector<SavedArgument> decode_arguments(const CaseFile& file, const Operator
     const c10::TypePtr& type = schema[i].type();
     const json& one = encoded[i];
     require(one.is_object() && one.size() == 1, "an argument has not one kind");
-    const std::string& kind = one.begin().key();
-    const json& value = one.begin().value();
+    const auto only = one.begin();
+    const std::string kind = only.key();
+    const json& value = *only;
     SavedArgument argument;
     argument.first = next;
     const bool optional = type->kind() == c10::TypeKind::OptionalType;
@@ -568,6 +571,13 @@ void save_case(const CallContext& context, const std::vector<GeneratorState>& dr
   }
   if (!reason.empty())
     journal::remark("no case of " + context.op->name + " was saved: " + reason);
+}
+
+c10::Device working_device(const SavedCall& call, const std::vector<ResultTensor>& results) {
+  for (const ResultTensor& result : results)
+    if (call.device().is_cpu() && result.tensor.defined() && result.tensor.is_cuda())
+      return result.tensor.device();
+  return call.device();
 }
 
 bool needs_cuda(const json& header) {

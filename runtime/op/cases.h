@@ -37,6 +37,8 @@ struct LoadedCase {
 
 /// Device of a case, before LibTorch is asked for anything: CUDA may have to be loaded first.
 bool needs_cuda(const nlohmann::json& header);
+/// Where the call worked: its arguments may all be on the CPU, as those of `rand` and of a copy to the device.
+c10::Device working_device(const SavedCall&, const std::vector<ResultTensor>& results);
 /// Throws NotExamined and FileProblem.
 LoadedCase load_case(CaseFile, std::uint64_t memory_limit);
 

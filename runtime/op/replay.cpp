@@ -181,9 +181,9 @@ struct Replay {
     OwnWork own(thread);
     json line = to_json(result);
     const json& machine = loaded->header.at("machine");
-    const c10::Device device = loaded->call->device();
+    const c10::Device device = working_device(*loaded->call, examination->reference());
     line["results"] = examination->hashes();
-    line["as_program"] = examination->hashes().front() == loaded->header.at("result_hash");
+    line["as_program"] = examination->hashes().front() == loaded->header.at("result_hash").get<std::string>();
     line["same_machine"] =
         machine.at("libtorch") == TORCH_VERSION && machine.at("device_name") == device_name(device);
     line["device"] = device.str();
