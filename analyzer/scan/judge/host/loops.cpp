@@ -75,6 +75,23 @@ std::string name_of(const Value& variable) {
   return last_part(variable.text);
 }
 
+// `std::string(name).append(x)` changes no variable. A copy stands in the facts as what is copied: the call then
+// begins before it.
+bool changes_a_temporary(const Function& function, const Event& event) {
+  const Value* object = event.receiver ? &*event.receiver : nullptr;
+  while (object && object->kind == Value::Kind::compound && !object->operands.empty())
+    object = &object->operands[0];
+  if (!object)
+    return false;
+  if (object->kind == Value::Kind::variable) {
+    const bool plain = event.kind == Event::Kind::call && object == &*event.receiver && object->operands.empty();
+    return plain && object->length && object->at.file == event.range.begin.file &&
+           object->at.offset > event.range.begin.offset + 1; // (x).f()
+  }
+  const Event* made = object->kind == Value::Kind::call ? event_of(function, object->event) : nullptr;
+  return made && (made->kind == Event::Kind::construct || changes_a_temporary(function, *made));
+}
+
 // A tensor or number that is added to, element after element.
 bool is_rounded(const std::string& type) {
   return is_floating_type(type) || type.find("at::Tensor") != std::string::npos;
@@ -167,7 +184,9 @@ std::vector<OrderEffect> effects_of_body(const Context& context, FunctionRef in,
     return true;
   };
   for (const Event* event : body) {
-    const Value* root = event->receiver ? root_variable(function, *event->receiver) : nullptr;
+    const Value* root = event->receiver && !changes_a_temporary(function, *event)
+                            ? root_variable(function, *event->receiver)
+                            : nullptr;
     const std::string name = last_part(event->callee);
     if (event->kind == Event::Kind::call && outside(root) && kAppends.contains(name) &&
         (is_sequence(root->type) || is_sequence(event->receiver->type))) {

@@ -135,3 +135,13 @@ std::vector<std::string> over_a_vector(const std::vector<std::string>& names) {
   for (const auto& name : names) copy.push_back(name);
   return copy;
 }
+
+// A temporary that the loop makes and fills is another one each time.
+std::size_t longest_path(const std::string& root) {
+  std::size_t longest = 0;
+  DIR* directory = opendir(root.c_str());
+  while (dirent* entry = readdir(directory))
+    longest = std::max(longest, std::string(root).append("/").append(entry->d_name).size());
+  closedir(directory);
+  return longest;
+}
