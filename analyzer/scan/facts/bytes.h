@@ -61,7 +61,12 @@ public:
     return value;
   }
   /// How many things of at least `size` bytes follow.
-  std::uint64_t count(std::size_t size) { return number_up_to(rest_.size() / size); }
+  std::uint64_t count(std::size_t size) {
+    const std::uint64_t value = number(); // before what is left is asked for
+    if (value > rest_.size() / size)
+      throw BadBytes{};
+    return value;
+  }
   std::string_view text() {
     const std::uint64_t size = count(1);
     const std::string_view out = rest_.substr(0, size);

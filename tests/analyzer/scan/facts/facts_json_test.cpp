@@ -1,3 +1,4 @@
+#include "analyzer/scan/facts/bytes.h"
 #include "analyzer/scan/facts/facts_binary.h"
 #include "rules/error.h"
 #include "snippet.h"
@@ -119,6 +120,14 @@ TEST(FactsBinary, EveryFieldSurvives) {
   EXPECT_TRUE(std::signbit(again->functions[0].events[0].arguments[1].floating));
   EXPECT_EQ(again->functions[0].events[0].arguments[1].text, std::string("\0\xff", 2));
   EXPECT_EQ(to_json(*from_binary(to_binary(TranslationUnit{}))), to_json(TranslationUnit{}));
+}
+
+TEST(Bytes, WhatReachesPastTheEndIsRefused) {
+  EXPECT_EQ(ByteReader(std::string_view("\1x", 2)).text(), "x");
+  EXPECT_THROW(ByteReader(std::string_view("\1", 1)).text(), BadBytes);
+  EXPECT_THROW(ByteReader(std::string_view("\2x", 2)).text(), BadBytes);
+  EXPECT_THROW(ByteReader(std::string_view("\1xyz", 4)).count(4), BadBytes);
+  EXPECT_EQ(ByteReader(std::string_view("\1wxyz", 5)).count(4), 1u);
 }
 
 TEST(FactsBinary, DamageIsNotRead) {
