@@ -7,6 +7,8 @@
 #include "runtime/environment/environment.h"
 #include "runtime/launch/journals.h"
 #include "runtime/launch/program.h"
+#include "runtime/launch/questions.h"
+#include "runtime/op/journal.h"
 
 #include <algorithm>
 #include <array>
@@ -22,6 +24,8 @@
 #include <fstream>
 #include <limits>
 #include <set>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,16 +44,18 @@ void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
-void check(const LaunchOptions& options) {
+void check(const LaunchOptions& options, bool starts_program = true) {
   const auto refuse = [](const char* what, const std::string& why, const char* remedy) {
     throw Error(what, "reprobe run", why, remedy, 2);
   };
-  if (options.program.empty())
+  if (starts_program && options.program.empty())
     refuse("no program", "nothing follows --", "write: reprobe run [options] -- PROGRAM [ARGUMENTS]");
   if (options.rounds < 2)
     refuse("--rounds is too small", "one execution has nothing to be compared with", "give 2 or more");
   if (options.per_signature < 1)
     refuse("--per-signature is too small", "no call would be examined", "give 1 or more");
+  if (options.every < 1)
+    refuse("--every is too small", "every call is --every 1", "give 1 or more");
   if (!(options.budget_seconds > 0))
     refuse("--budget is not a time", "nothing could be re-executed", "give seconds, more than 0");
   if (options.error_exit_code && (*options.error_exit_code < 1 || *options.error_exit_code > 255))
@@ -88,6 +94,16 @@ std::uint64_t default_memory() {
   return std::min(std::uint64_t(2) << 30, available / 4);
 }
 
+void write_lines(const fs::path& path, const std::vector<std::string>& lines) {
+  std::ofstream file(path);
+  for (const std::string& line : lines)
+    file << line << '\n';
+  file.close();
+  if (!file)
+    throw Error("the run's folder cannot be written", path, "is the disk full?",
+                "free some space, or point TMPDIR elsewhere", kCouldNot);
+}
+
 /// The private folder through which the observer and the launcher speak; removed at the end.
 class RunDirectory {
 public:
@@ -109,34 +125,38 @@ public:
   RunDirectory& operator=(const RunDirectory&) = delete;
 
   const fs::path& path() const { return path_; }
-  void write(const char* name, const std::vector<std::string>& lines) const {
-    std::ofstream file(path_ / name);
-    for (const std::string& line : lines)
-      file << line << '\n';
-    file.close();
-    if (!file)
-      throw Error("the run's folder cannot be written", path_ / name, "is the disk full?",
-                  "free some space, or point TMPDIR elsewhere", kCouldNot);
-  }
 
 private:
   fs::path path_;
 };
 
-std::vector<std::string> selected_operators(const LaunchOptions& options) {
-  std::vector<std::string> globs = options.operators;
+/// What --ops and --from ask for.
+struct Selection {
+  std::vector<std::string> globs; // of operators
+  std::vector<FlaggedLine> lines;
+  std::string text; // for messages: "--ops aten::conv*"; empty: everything
+};
+
+Selection selection_of(const LaunchOptions& options) {
+  Selection selection;
+  selection.globs = options.operators;
+  for (const std::string& glob : options.operators)
+    if (glob.rfind('!', 0) != 0)
+      selection.text += (selection.text.empty() ? "--ops " : " --ops ") + glob;
   if (!options.findings)
-    return globs;
+    return selection;
   const report::Findings findings =
       report::findings_from_json(report::read_file(*options.findings), *options.findings);
   std::set<std::string> names;
   for (const report::Finding& finding : findings.findings)
     names.insert(finding.operators.begin(), finding.operators.end());
-  if (names.empty())
-    throw Error("nothing to measure", *options.findings, "none of its findings names an operator",
+  selection.lines = lines_of(findings);
+  if (names.empty() && selection.lines.empty())
+    throw Error("nothing to measure", *options.findings, "none of its findings names an operator or a line",
                 "leave --from out to measure every operator", 2);
-  globs.insert(globs.end(), names.begin(), names.end());
-  return globs;
+  selection.globs.insert(selection.globs.end(), names.begin(), names.end());
+  selection.text += (selection.text.empty() ? "--from " : " --from ") + options.findings->string();
+  return selection;
 }
 
 std::vector<std::string> operators_not_replayed() {
@@ -146,46 +166,118 @@ std::vector<std::string> operators_not_replayed() {
   return lines;
 }
 
+fs::path observer() { return library_directory() / "libreprobe-op.so"; }
+
+/// What the observer reads: <run directory>/settings, one NAME=value a line.
+std::vector<std::string> settings_of(const LaunchOptions& options, const Selection& selection,
+                                     std::uint64_t memory) {
+  std::vector<std::string> settings;
+  const auto add = [&](const char* name, const std::string& value) {
+    settings.push_back(std::string(name) + "=" + value);
+  };
+  if (const fs::path compare = library_directory() / "libreprobe-compare-cuda.so"; fs::exists(compare))
+    add("REPROBE_COMPARE_CUDA", compare.string());
+  add("REPROBE_ROUNDS", std::to_string(options.rounds));
+  add("REPROBE_PER_SIGNATURE", std::to_string(options.per_signature));
+  add("REPROBE_EVERY", std::to_string(options.every));
+  add("REPROBE_SKIP", std::to_string(options.skip));
+  add("REPROBE_STEPS", std::to_string(options.steps));
+  add("REPROBE_ASK_LINES", selection.lines.empty() ? "0" : "1");
+  add("REPROBE_BUDGET_SECONDS", fmt::format("{}", options.budget_seconds));
+  add("REPROBE_MEMORY_BYTES", std::to_string(memory));
+  return settings;
+}
+
 std::vector<std::string> environment_of(const LaunchOptions& options, const fs::path& run_directory,
-                                        bool preload, std::uint64_t memory) {
-  const fs::path libraries = library_directory();
+                                        bool preload) {
+  const fs::path shim = library_directory() / "libreprobe-preload.so";
   std::vector<std::string> variables;
   std::string preloaded;
+  bool other_nvtx_tool = false;
   for (char** variable = environ; *variable; ++variable) {
     const std::string text = *variable;
     if (text.rfind("LD_PRELOAD=", 0) == 0)
       preloaded = text.substr(11);
     else if (text.rfind("REPROBE_", 0) != 0 || text.rfind("REPROBE_LIBRARY_DIR=", 0) == 0)
       variables.push_back(text);
+    other_nvtx_tool |= text.rfind("NVTX_INJECTION64_PATH=", 0) == 0;
   }
   if (preload) {
-    const std::string shim = (libraries / "libreprobe-preload.so").string();
-    preloaded = preloaded.empty() ? shim : shim + ":" + preloaded;
-    const auto add = [&](const char* name, const std::string& value) {
-      variables.push_back(std::string(name) + "=" + value);
-    };
-    add("REPROBE_RUN_DIRECTORY", run_directory.string());
-    if (fs::exists(libraries / "libreprobe-op.so"))
-      add("REPROBE_OBSERVER", (libraries / "libreprobe-op.so").string());
-    if (fs::exists(libraries / "libreprobe-compare-cuda.so"))
-      add("REPROBE_COMPARE_CUDA", (libraries / "libreprobe-compare-cuda.so").string());
-    add("REPROBE_ROUNDS", std::to_string(options.rounds));
-    add("REPROBE_PER_SIGNATURE", std::to_string(options.per_signature));
-    add("REPROBE_BUDGET_SECONDS", fmt::format("{}", options.budget_seconds));
-    add("REPROBE_MEMORY_BYTES", std::to_string(memory));
+    if (preloaded.rfind(shim.string(), 0) != 0) // by hand, with REPROBE_OUTPUT
+      preloaded = preloaded.empty() ? shim.string() : shim.string() + ":" + preloaded;
+    variables.push_back("REPROBE_RUN_DIRECTORY=" + run_directory.string());
+    if (fs::exists(observer()))
+      variables.push_back("REPROBE_OBSERVER=" + observer().string());
+    if (!options.trace_children)
+      variables.push_back("REPROBE_ONLY_THIS_PROCESS=1");
+    if (!options.windows.empty() && !other_nvtx_tool)
+      variables.push_back("NVTX_INJECTION64_PATH=" + shim.string());
   }
   if (!preloaded.empty())
     variables.push_back("LD_PRELOAD=" + preloaded);
   return variables;
 }
 
+void write_settings(const LaunchOptions& options, const Selection& selection, std::uint64_t memory,
+                    const fs::path& run_directory, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> settings = settings_of(options, selection, memory);
+  settings.insert(settings.end(), more.begin(), more.end());
+  write_lines(run_directory / "settings", settings);
+  write_lines(run_directory / "windows", options.windows);
+  write_lines(run_directory / "selection", selection.globs);
+  write_lines(run_directory / "not-replayed", operators_not_replayed());
+}
+
+/// A page that all observed processes read: whether they are to examine, as a signal to us switches it.
+class Control {
+public:
+  explicit Control(const fs::path& run_directory) {
+    const fs::path path = run_directory / "control";
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const bool sized = file >= 0 && ::ftruncate(file, sizeof(op::SharedControl)) == 0;
+    void* page = sized ? ::mmap(nullptr, sizeof(op::SharedControl), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+                       : MAP_FAILED;
+    const int error = errno;
+    if (file >= 0)
+      ::close(file);
+    if (page == MAP_FAILED)
+      throw Error("the run's folder cannot be written", path, std::strerror(error),
+                  "free some space, or point TMPDIR elsewhere", kCouldNot);
+    page_ = static_cast<op::SharedControl*>(page);
+  }
+  ~Control() { ::munmap(page_, sizeof(op::SharedControl)); }
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+  op::SharedControl* page() { return page_; }
+
+private:
+  op::SharedControl* page_ = nullptr;
+};
+
+int signal_number(const std::string& name) {
+  std::string plain = name;
+  std::transform(plain.begin(), plain.end(), plain.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (plain.rfind("SIG", 0) == 0)
+    plain.erase(0, 3);
+  if (plain == "USR1")
+    return SIGUSR1;
+  if (plain == "USR2")
+    return SIGUSR2;
+  throw Error("--signal is not a signal to wait for", name, "the others have a meaning of their own",
+              "give USR1 or USR2", 2);
+}
+
 // Signals meant for the program that reach only us are passed on; the terminal sends its own to both.
 
 volatile sig_atomic_t child_process = 0;
+volatile sig_atomic_t switching_signal = 0; // kept for ourselves
+op::SharedControl* volatile control_page = nullptr;
 
 void pass_on(int signal, siginfo_t* info, void*) {
   const int before = errno;
-  if (child_process > 0 && info->si_code != SI_KERNEL)
+  if (signal == switching_signal)
+    control_page->listening.fetch_xor(1);
+  else if (child_process > 0 && info->si_code != SI_KERNEL)
     ::kill(static_cast<pid_t>(child_process), signal);
   errno = before;
 }
@@ -199,7 +291,7 @@ public:
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       ::sigaction(kSignals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN)
+      if (before_[i].sa_handler != SIG_IGN || kSignals[i] == switching_signal)
         ::sigaction(kSignals[i], &action, nullptr); // as under nohup
     }
   }
@@ -233,8 +325,13 @@ int run(const fs::path& program, const std::vector<std::string>& arguments,
   sigset_t all, mask;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &mask);
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
+    // Whoever kills us means the program: launchers know only our number.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent)
+      ::_exit(127);
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     // As execvp: a file that is neither a binary nor names its interpreter is a script for sh.
     ::execve(program.c_str(), argv.data(), envp.data());
@@ -273,7 +370,10 @@ int run(const fs::path& program, const std::vector<std::string>& arguments,
   return status;
 }
 
-std::string describe_end(int status) {
+std::string describe_end(std::optional<int> of_program) {
+  if (!of_program)
+    return "the program was killed, ended without running its exit handlers, or still runs";
+  const int status = *of_program;
   if (WIFSIGNALED(status))
     return fmt::format("the program was killed by signal {} ({})", WTERMSIG(status),
                        ::strsignal(WTERMSIG(status)));
@@ -317,8 +417,38 @@ Tally tally(const report::Measurements& measurements) {
   return tally;
 }
 
+/// ", first seen at train.cpp:41 (aten::conv2d)".
+std::string seen_at(const nlohmann::json& change) {
+  std::string text = ", first seen";
+  if (const auto source = change.find("source"); source != change.end()) {
+    const std::string file = source->value("file", "");
+    text += " at " + (file.empty() ? source->value("function", "")
+                                   : fmt::format("{}:{}", file, source->value("line", 0)));
+  }
+  return text + " (" + change.at("operator").get<std::string>() + ")";
+}
+
+/// Nothing was examined because nothing was asked for that the program does; empty when that is not so.
+std::string nothing_matched(const LaunchOptions& options, const Selection& selection,
+                            const std::map<fs::path, Collected>& collected) {
+  std::uint64_t outside = 0;
+  for (const auto& [path, of_file] : collected) {
+    if (!of_file.entries.empty() || of_file.observed_processes == 0)
+      return {};
+    outside += of_file.outside;
+  }
+  if (outside > 0)
+    return fmt::format("all {} calls that could be examined were outside of the steps and ranges asked for",
+                       outside);
+  if (!selection.text.empty())
+    return "no operation of the program matches " + selection.text;
+  if (options.skip > 0 || !options.windows.empty() || !options.signal.empty())
+    return "the program called no operation that could be examined";
+  return {};
+}
+
 void print_summary(const report::Measurements& measurements, const Collected& collected,
-                   const LaunchOptions& options) {
+                   const LaunchOptions& options, const fs::path& output) {
   constexpr std::size_t kShown = 20;
   const Tally counts = tally(measurements);
   std::size_t not_examined = 0;
@@ -336,15 +466,24 @@ void print_summary(const report::Measurements& measurements, const Collected& co
     say("  varies: {} at {}: {}", report::name_of(entry), where, report::distance_of(entry));
   }
   if (shown > kShown)
-    say("  and {} more in {}", shown - kShown, options.output.string());
+    say("  and {} more in {}", shown - kShown, output.string());
   for (const auto& [reason, count] : counts.not_examined)
     say("  not examined: {} ({})", reason, count);
+  if (collected.outside > 0)
+    say("  {} calls outside of the steps and ranges asked for were not examined", collected.outside);
+  shown = 0;
+  for (const auto& change : measurements.flags)
+    if (++shown <= kShown)
+      say("  {} changed from {} to {} in step {}{}", change.at("flag").get<std::string>(),
+          change.at("from").dump(), change.at("to").dump(), change.at("step").dump(), seen_at(change));
+  if (shown > kShown)
+    say("  and {} more changes of flags in {}", shown - kShown, output.string());
   for (const std::string& remark : collected.remarks)
     say("  note: {}", remark);
   if (options.verbose || collected.observed_processes == 0)
     for (const std::string& refusal : collected.refusals)
       say("  not observed: {}", refusal);
-  say("measurements are in {}", options.output.string());
+  say("measurements are in {}", output.string());
 }
 
 std::string version_text(const nlohmann::json& number) { // 13000: "13.0"
@@ -360,10 +499,11 @@ nlohmann::json merged_environment(const Collected& collected) {
   return environment;
 }
 
-report::Measurements assemble(const LaunchOptions& options, Collected& collected, int status,
+report::Measurements assemble(const LaunchOptions& options, Collected& collected, std::optional<int> status,
                               const std::string& unobserved, std::uint64_t memory) {
   report::Measurements measurements;
   measurements.entries = std::move(collected.entries);
+  measurements.flags = std::move(collected.flags);
   measurements.environment = merged_environment(collected);
   if (collected.observed_processes == 0) {
     measurements.complete = false;
@@ -377,21 +517,28 @@ report::Measurements assemble(const LaunchOptions& options, Collected& collected
     if (!collected.replaying.empty())
       measurements.reason += " while Reprobe re-executed " + collected.replaying +
                              " (leave it out with --ops '!" + collected.replaying + "')";
-  } else if (WIFSIGNALED(status)) {
+  } else if (status && WIFSIGNALED(*status)) {
     measurements.complete = false;
     measurements.reason = describe_end(status) + ", after its exit handlers had begun";
   }
   auto& program = measurements.program;
   program["arguments"] = options.program;
-  if (WIFSIGNALED(status))
-    program["signal"] = WTERMSIG(status);
-  else
-    program["exit_code"] = WEXITSTATUS(status);
+  if (status && WIFSIGNALED(*status))
+    program["signal"] = WTERMSIG(*status);
+  else if (status)
+    program["exit_code"] = WEXITSTATUS(*status);
   program["processes"] = collected.observed_processes;
   program["budget"] = {{"rounds", options.rounds},
                        {"per_signature", options.per_signature},
+                       {"every", options.every},
+                       {"skip", options.skip},
+                       {"steps", options.steps},
                        {"seconds", options.budget_seconds},
                        {"memory_bytes", memory}};
+  if (!options.windows.empty())
+    program["windows"] = options.windows;
+  if (collected.outside > 0)
+    program["outside_calls"] = collected.outside;
   program["left_out"] = nlohmann::json::array();
   for (const auto& [reason, count] : tally(measurements).not_examined)
     program["left_out"].push_back({{"reason", reason}, {"signatures", count}});
@@ -401,17 +548,70 @@ report::Measurements assemble(const LaunchOptions& options, Collected& collected
   return measurements;
 }
 
-int exit_code_of(int status, const LaunchOptions& options, const Collected& collected,
-                 const report::Measurements& measurements) {
+/// The program's own failure wins, then what kept us from measuring, then what varied.
+int exit_code_of(int status, const LaunchOptions& options, bool examined, bool varies) {
   if (WIFSIGNALED(status))
     return 128 + WTERMSIG(status);
   if (WEXITSTATUS(status) != 0)
     return WEXITSTATUS(status);
-  if (collected.observed_processes == 0)
+  if (!examined)
     return kCouldNot;
-  const bool varies = std::any_of(measurements.entries.begin(), measurements.entries.end(),
-                                  [](const auto& entry) { return entry.verdict == "varies"; });
   return varies && options.error_exit_code ? *options.error_exit_code : 0;
+}
+
+/// Where each process's measurements go.
+class Outputs {
+public:
+  explicit Outputs(std::string pattern)
+      : pattern_(std::move(pattern)), by_process_(names_processes(pattern_)), self_(op::process_identity()),
+        common_(expand_output(pattern_, self_)) {}
+
+  /// Before anything is known of the program's processes.
+  const fs::path& common() const { return common_; }
+  fs::path of(Identity process) const {
+    if (!by_process_)
+      return common_;
+    if (process.rank.empty())
+      process.rank = self_.rank;
+    return expand_output(pattern_, process);
+  }
+
+private:
+  std::string pattern_;
+  bool by_process_;
+  Identity self_;
+  fs::path common_;
+};
+
+/// Reads what the observers left, and writes and prints the measurements. `status` is that of waitpid.
+LaunchOutcome finish(const LaunchOptions& options, const Selection& selection, const Outputs& outputs,
+                     const fs::path& run_directory, std::optional<int> status, const std::string& unobserved,
+                     std::uint64_t memory) {
+  auto collected = collect_by(run_directory, [&](const Identity& process) { return outputs.of(process); });
+  const std::string unmatched = nothing_matched(options, selection, collected);
+  LaunchOutcome outcome;
+  bool observed = false, varies = false;
+  std::optional<int> failure;
+  for (auto& [path, of_file] : collected) {
+    report::Measurements& measurements = outcome.measurements[path] =
+        assemble(options, of_file, status, unobserved, memory);
+    observed |= of_file.observed_processes > 0;
+    varies |= std::any_of(measurements.entries.begin(), measurements.entries.end(),
+                          [](const auto& entry) { return entry.verdict == "varies"; });
+    try {
+      report::write_file(path, report::to_json(measurements));
+      print_summary(measurements, of_file, options, path);
+    } catch (const Error& error) { // the disk filled up meanwhile; the program's own failure still wins
+      say("error: {}", error.what());
+      failure = error.exit_code == 2 ? kCouldNot : error.exit_code;
+    }
+  }
+  if (!unmatched.empty())
+    say("error: nothing was examined: {}", unmatched);
+  outcome.exit_code = exit_code_of(status.value_or(0), options, observed && unmatched.empty(), varies);
+  if (failure && outcome.exit_code == 0)
+    outcome.exit_code = *failure;
+  return outcome;
 }
 
 } // namespace
@@ -457,9 +657,11 @@ std::uint64_t parse_bytes(const std::string& text) {
 
 LaunchOutcome launch(const LaunchOptions& options) {
   check(options);
-  const std::vector<std::string> selection = selected_operators(options);
-  const fs::path program = find_program(options.program.front());
-  check_output(options.output);
+  const Selection selection = selection_of(options);
+  const fs::path program =
+      options.executable.empty() ? find_program(options.program.front()) : options.executable;
+  const Outputs outputs(options.output);
+  check_output(outputs.common());
   const fs::path shim = library_directory() / "libreprobe-preload.so";
   Obstacle obstacle = obstacle_to_observing(program);
   if (obstacle.reason.empty() && !fs::exists(shim))
@@ -470,29 +672,61 @@ LaunchOutcome launch(const LaunchOptions& options) {
     say("the program runs unobserved: {}", obstacle.reason);
 
   const RunDirectory directory;
-  directory.write("selection", selection);
-  directory.write("not-replayed", operators_not_replayed());
   const std::uint64_t memory = options.memory_bytes.value_or(default_memory());
+  write_settings(options, selection, memory, directory.path());
+  std::optional<Control> control;
+  if (!options.signal.empty()) {
+    switching_signal = signal_number(options.signal);
+    control.emplace(directory.path());
+    control_page = control->page();
+  }
+  std::optional<LineAnswers> answers;
+  if (!selection.lines.empty())
+    answers.emplace(directory.path(), selection.lines);
   if (options.verbose)
     say("running {} with {} rounds an operation, {:g} s and {} MiB for re-executions", program.string(),
         options.rounds, options.budget_seconds, memory >> 20);
   const int status =
-      run(program, options.program,
-          environment_of(options, directory.path(), !obstacle.harmful && obstacle.reason.empty(), memory));
+      run(program, options.program, environment_of(options, directory.path(), obstacle.reason.empty()));
+  answers.reset();
+  switching_signal = 0;
+  return finish(options, selection, outputs, directory.path(), status, obstacle.reason, memory);
+}
 
-  Collected collected = collect(directory.path());
-  LaunchOutcome outcome;
-  outcome.measurements = assemble(options, collected, status, obstacle.reason, memory);
-  outcome.exit_code = exit_code_of(status, options, collected, outcome.measurements);
-  try {
-    report::write_file(options.output, report::to_json(outcome.measurements));
-    print_summary(outcome.measurements, collected, options);
-  } catch (const Error& error) { // the disk filled up meanwhile; the program's own failure still wins
-    say("error: {}", error.what());
-    if (outcome.exit_code == 0)
-      outcome.exit_code = error.exit_code == 2 ? kCouldNot : error.exit_code;
-  }
-  return outcome;
+void prepare(const LaunchOptions& options, const fs::path& run_directory) {
+  check(options, false);
+  Selection selection = selection_of(options);
+  if (!options.signal.empty())
+    throw Error("--signal needs a launcher", "reprobe::Observe", "a signal to the program is the program's own",
+                "let the program open and leave scopes itself, or start it with reprobe run", 2);
+  if (!selection.lines.empty() && selection.globs.empty())
+    throw Error("the findings name no operator", *options.findings,
+                "lines are looked up by the launcher, and this program observes itself",
+                "start it with reprobe run", 2);
+  selection.lines.clear();
+  if (!fs::exists(observer()))
+    throw Error("the observer is not there", observer(),
+                "this build of Reprobe has no LibTorch half, or was moved",
+                "build Reprobe with the program's LibTorch: -DTorch_DIR=...", kCouldNot);
+  const Outputs outputs(options.output);
+  check_output(outputs.common());
+  write_settings(options, selection, options.memory_bytes.value_or(default_memory()), run_directory,
+                 {"REPROBE_OBSERVER=" + observer().string(),
+                  "REPROBE_COLLECTOR=" + fs::read_symlink("/proc/self/exe").string(),
+                  "REPROBE_OUTPUT=" + fs::absolute(options.output).string()});
+}
+
+int collect_run(const LaunchOptions& options, const fs::path& run_directory) {
+  if (!fs::exists(run_directory / "settings"))
+    throw Error("there is nothing to collect", run_directory, "it is not the folder of a run",
+                "name the folder that a run left", 2);
+  const Outputs outputs(options.output);
+  check_output(outputs.common());
+  const int exit_code =
+      finish(options, {}, outputs, run_directory, std::nullopt, {}, options.memory_bytes.value_or(0)).exit_code;
+  std::error_code error;
+  fs::remove_all(run_directory, error);
+  return exit_code;
 }
 
 } // namespace reprobe::launch

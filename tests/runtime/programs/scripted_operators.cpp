@@ -31,6 +31,12 @@ at::Tensor one_ulp(const at::Tensor& x) {
   return result;
 }
 
+/// Varies only where its argument holds 2.
+at::Tensor late(const at::Tensor& x) {
+  const bool varies = x.const_data_ptr<float>()[0] == 2;
+  return at::add(x, varies ? static_cast<double>(wobble_calls++ % 2) : 0.0);
+}
+
 /// Writes its argument although its schema does not say so.
 at::Tensor sneaky(const at::Tensor& x) {
   at::Tensor(x).data_ptr<float>()[0] += 1;
@@ -69,6 +75,7 @@ at::Tensor threaded(const at::Tensor& x) {
 TORCH_LIBRARY(scripted, library) {
   library.def("wobble(Tensor x, int period) -> Tensor", &wobble);
   library.def("call_wobble(Tensor x, int period) -> Tensor", &call_wobble);
+  library.def("late(Tensor x) -> Tensor", &late);
   library.def("one_ulp(Tensor x) -> Tensor", &one_ulp);
   library.def("sneaky(Tensor x) -> Tensor", &sneaky);
   library.def("drift(Tensor x) -> Tensor", &drift);
