@@ -7,7 +7,6 @@
 #include <tuple>
 
 namespace reprobe::report {
-namespace {
 
 // Findings name files from the scan's root, measurements as the compiler or the current folder had them: one is
 // the end of the other, whole path components at a time.
@@ -16,6 +15,8 @@ bool same_file(std::string_view left, std::string_view right) {
   if (shorter.empty() || !longer.ends_with(shorter)) return false;
   return longer.size() == shorter.size() || longer[longer.size() - shorter.size() - 1] == '/';
 }
+
+namespace {
 
 // aten::index_add_ is aten::index_add in place: the same operation to a reader.
 std::string_view without_in_place_suffix(std::string_view op) {

@@ -42,6 +42,9 @@ std::string render_text(const Report&, const std::vector<Measurements>&, bool co
 std::string render_json(const Report&, const std::vector<Measurements>&);
 std::string render_html(const Report&, const std::vector<Measurements>&);
 
+/// Of two paths, is one the end of the other, whole components at a time?
+bool same_file(std::string_view left, std::string_view right);
+
 // Shared by the renderers.
 std::string_view title_of(State);
 std::string place_of(const Item&);                    // "train.cpp:41", or a function name where no line is known

@@ -207,6 +207,7 @@ std::string to_json(const Measurements& measurements) {
   put_unless_empty(document, "reason", measurements.reason);
   document["environment"] = measurements.environment;
   document["program"] = measurements.program;
+  if (!measurements.flags.empty()) document["flags"] = measurements.flags;
   document["entries"] = Json::array();
   for (const Measurement& entry : measurements.entries) document["entries"].push_back(to_object(entry));
   return dump(document);
@@ -224,6 +225,10 @@ Measurements measurements_from_document(const Json& document, const std::string&
   measurements.reason = reader.text("reason", "");
   if (reader.has("environment")) measurements.environment = reader.raw("environment");
   if (reader.has("program")) measurements.program = reader.raw("program");
+  if (reader.has("flags")) {
+    if (!reader.raw("flags").is_array()) reader.fail("flags", "a list");
+    measurements.flags = reader.raw("flags");
+  }
   if (!reader.has("entries")) reader.fail("entries", "a list");
   for (const JsonReader& entry : reader.objects("entries")) measurements.entries.push_back(entry_from(entry));
   return measurements;

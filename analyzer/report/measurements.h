@@ -92,6 +92,7 @@ struct Measurements {
   std::string reason; // why not complete
   nlohmann::json environment = nlohmann::json::object();
   nlohmann::json program = nlohmann::json::object(); // "arguments", "exit_code", "budget", "left_out"
+  nlohmann::json flags = nlohmann::json::array(); // changes of process-wide flags while the program ran (see the schema)
   std::vector<Measurement> entries;
 };
 

@@ -92,8 +92,10 @@ struct Process {
   std::map<std::uint32_t, SignatureRecord> signatures;
   std::vector<std::string> remarks;
   json environment = json::object();
+  Identity identity;
+  std::vector<json> flags; // as journaled
   bool ended = false;
-  std::uint64_t unlisted = 0;
+  std::uint64_t unlisted = 0, outside = 0;
   std::string replaying;
 };
 
@@ -167,6 +169,10 @@ Process read_journal(const fs::path& path) {
         found->second.entry.reason = line.at("reason");
     } else if (kind == "remark") {
       process.remarks.push_back(line.at("text"));
+    } else if (kind == "process") {
+      process.identity = {line.at("rank"), false, line.at("host"), line.at("process")};
+    } else if (kind == "flags" || kind == "flag") {
+      process.flags.push_back(line);
     } else if (kind == "environment") {
       process.environment = line.at("values");
     } else if (kind == "end") {
@@ -189,6 +195,7 @@ void read_shared_page(const fs::path& path, Process& process) {
     if (id < op::SharedPage::kSignatures)
       record.entry.calls = page.calls[id].load();
   process.unlisted = page.unlisted.load();
+  process.outside = page.outside.load();
   for (auto& slot : page.replaying)
     if (slot.active.load() == 2)
       process.replaying.assign(slot.name, ::strnlen(slot.name, op::SharedPage::kNameBytes));
@@ -207,7 +214,7 @@ std::string shown_path(const std::string& file) {
 void place(const std::vector<Address>& addresses, bool function, const Symbols& symbols,
            report::Measurement& entry) {
   bool after_apply = !function;
-  const Frame* named = nullptr;
+  const Frame* named = nullptr; // where there are no lines, the first function that is not LibTorch's
   for (const Address& address : addresses) {
     for (const Frame& frame : symbols.at(address)) {
       if (frame.file.find("torch/csrc/autograd/custom_function.h") != std::string::npos)
@@ -220,7 +227,7 @@ void place(const std::vector<Address>& addresses, bool function, const Symbols& 
         entry.function = frame.function;
         return;
       }
-      if (!named && frame.line == 0 && !frame.function.empty())
+      if (!named && frame.line == 0 && !frame.function.empty() && !is_library_function(frame.function))
         named = &frame;
     }
   }
@@ -265,22 +272,29 @@ void read_processes(const fs::path& path, Collected& collected) {
                                             forked == 1 ? "was" : "were"));
 }
 
-} // namespace
+void add_flags(const Process& process, const Symbols& symbols, Collected& collected) {
+  std::size_t order = 0;
+  for (const json& line : process.flags) {
+    if (line.contains("values")) {
+      collected.environment["flags_at_first"] = line["values"];
+      continue;
+    }
+    json change = {{"flag", line.at("flag")}, {"from", line.at("from")}, {"to", line.at("to")},
+                   {"step", line.at("step")}, {"order", order++},        {"operator", line.at("operator")},
+                   {"process", process.identity.process}};
+    report::Measurement at;
+    if (line.contains("site"))
+      if (const auto site = process.sites.find(line["site"]); site != process.sites.end())
+        place(site->second, false, symbols, at);
+    if (!at.file.empty() || !at.function.empty())
+      change["source"] = {{"file", at.file}, {"line", at.line}, {"function", at.function}};
+    collected.flags.push_back(std::move(change));
+  }
+}
 
-Collected collect(const fs::path& run_directory) {
-  Collected collected;
-  read_processes(run_directory / "processes", collected);
-  std::vector<fs::path> journals;
-  for (const auto& file : fs::directory_iterator(run_directory))
-    if (file.path().filename().string().rfind("journal-", 0) == 0)
-      journals.push_back(file.path());
-  std::sort(journals.begin(), journals.end());
-
-  std::vector<Process> processes;
+void add(std::vector<Process>& processes, Collected& collected) {
   std::vector<Address> addresses;
-  for (const fs::path& path : journals) {
-    Process process = read_journal(path);
-    read_shared_page(run_directory / ("shared-" + path.filename().string().substr(8)), process);
+  for (const Process& process : processes) {
     ++collected.observed_processes;
     if (!process.ended)
       ++collected.unfinished_processes;
@@ -294,9 +308,9 @@ Collected collect(const fs::path& run_directory) {
       collected.remarks.push_back(remark);
     if (!process.environment.empty())
       collected.environment = process.environment;
+    collected.outside += process.outside;
     for (const auto& [id, site] : process.sites)
       addresses.insert(addresses.end(), site.begin(), site.end());
-    processes.push_back(std::move(process));
   }
 
   const Symbols symbols(addresses);
@@ -304,6 +318,7 @@ Collected collect(const fs::path& run_directory) {
     collected.remarks.push_back(remark);
   std::map<std::string, std::size_t> known;
   for (Process& process : processes) {
+    add_flags(process, symbols, collected);
     for (auto& [id, record] : process.signatures) {
       if (record.parent) {
         // Reached only in a re-execution: the program made the outermost caller's calls.
@@ -344,6 +359,41 @@ Collected collect(const fs::path& run_directory) {
       same.calls = calls;
     }
   }
+}
+
+std::vector<Process> read_journals(const fs::path& run_directory) {
+  std::vector<fs::path> journals;
+  for (const auto& file : fs::directory_iterator(run_directory))
+    if (file.path().filename().string().rfind("journal-", 0) == 0)
+      journals.push_back(file.path());
+  std::sort(journals.begin(), journals.end());
+  std::vector<Process> processes;
+  for (const fs::path& path : journals) {
+    processes.push_back(read_journal(path));
+    read_shared_page(run_directory / ("shared-" + path.filename().string().substr(8)), processes.back());
+  }
+  return processes;
+}
+
+} // namespace
+
+Collected collect(const fs::path& run_directory) {
+  auto by_file = collect_by(run_directory, [](const Identity&) { return fs::path(); });
+  return std::move(by_file[fs::path()]);
+}
+
+std::map<fs::path, Collected> collect_by(const fs::path& run_directory,
+                                         const std::function<fs::path(const Identity&)>& output_of) {
+  std::map<fs::path, std::vector<Process>> processes;
+  for (Process& process : read_journals(run_directory))
+    processes[output_of(process.identity)].push_back(std::move(process));
+  Collected common; // processes that are not observed leave no journal
+  read_processes(run_directory / "processes", common);
+  if (processes.empty())
+    processes[output_of(op::process_identity())];
+  std::map<fs::path, Collected> collected;
+  for (auto& [path, of_file] : processes)
+    add(of_file, collected[path] = common);
   return collected;
 }
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "analyzer/report/measurements.h"
+#include "runtime/launch/output_name.h"
 
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,8 @@ namespace reprobe::launch {
 
 struct Collected {
   std::vector<report::Measurement> entries;
+  nlohmann::json flags = nlohmann::json::array(); // changes, as the measurements list them
+  std::uint64_t outside = 0;                      // calls outside of the steps and windows asked for
   nlohmann::json environment = nlohmann::json::object();
   std::size_t observed_processes = 0, unfinished_processes = 0;
   std::string replaying;             // the operator whose re-execution was cut off, if one was
@@ -22,6 +27,10 @@ struct Collected {
 /// A "measured" or "replayed" line of a journal.
 void read_measurement(const nlohmann::json& line, report::Measurement&);
 
+/// Everything of a run, or by the file that each process's measurements go to.
 Collected collect(const std::filesystem::path& run_directory);
+std::map<std::filesystem::path, Collected>
+collect_by(const std::filesystem::path& run_directory,
+           const std::function<std::filesystem::path(const Identity&)>& output_of);
 
 } // namespace reprobe::launch

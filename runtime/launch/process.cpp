@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,24 +28,28 @@ constexpr int kCouldNot = 3;
 // Signals meant for the program that reach only us are passed on; the terminal sends its own to both.
 
 volatile sig_atomic_t child_process = 0;
+KeptSignal kept_signal; // set while no handler is
 
 void pass_on(int signal, siginfo_t* info, void*) {
   const int before = errno;
-  if (child_process > 0 && info->si_code != SI_KERNEL)
+  if (signal == kept_signal.number)
+    kept_signal.flag->fetch_xor(1);
+  else if (child_process > 0 && info->si_code != SI_KERNEL)
     ::kill(static_cast<pid_t>(child_process), signal);
   errno = before;
 }
 
 class PassSignalsOn {
 public:
-  PassSignalsOn() {
+  explicit PassSignalsOn(const KeptSignal& kept) {
+    kept_signal = kept;
     struct sigaction action = {};
     action.sa_sigaction = pass_on;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       ::sigaction(kSignals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN)
+      if (before_[i].sa_handler != SIG_IGN || kSignals[i] == kept.number)
         ::sigaction(kSignals[i], &action, nullptr); // as under nohup
     }
   }
@@ -90,22 +95,33 @@ RunDirectory::~RunDirectory() {
     fs::remove_all(path_, error);
 }
 
-void RunDirectory::write(const char* name, const std::vector<std::string>& lines) const {
-  std::ofstream file(path_ / name);
+void write_lines(const fs::path& path, const std::vector<std::string>& lines) {
+  std::ofstream file(path);
   for (const std::string& line : lines)
     file << line << '\n';
   file.close();
   if (!file)
-    throw Error("the run's folder cannot be written", path_ / name, "is the disk full?",
+    throw Error("the run's folder cannot be written", path, "is the disk full?",
                 "free some space, or point TMPDIR elsewhere", kCouldNot);
 }
 
-std::vector<std::string> operators_not_replayed() {
-  std::vector<std::string> lines;
+void write_settings(const fs::path& run_directory, const Settings& settings,
+                    const std::vector<std::string>& selection, const std::vector<std::string>& windows) {
+  std::vector<std::string> lines, not_replayed;
+  if (const fs::path compare = library_directory() / "libreprobe-compare-cuda.so"; fs::exists(compare))
+    lines.push_back("REPROBE_COMPARE_CUDA=" + compare.string());
+  for (const auto& [name, value] : settings)
+    lines.push_back(name + "=" + value);
   for (const auto& row : rules::Registry::builtin().table("replay"))
-    lines.push_back(row.at("operator").get<std::string>() + "\t" + row.at("reason").get<std::string>());
-  return lines;
+    not_replayed.push_back(row.at("operator").get<std::string>() + "\t" + row.at("reason").get<std::string>());
+  write_lines(run_directory / "settings", lines);
+  write_lines(run_directory / "windows", windows);
+  write_lines(run_directory / "selection", selection);
+  write_lines(run_directory / "not-replayed", not_replayed); // glob, tab, reason
 }
+
+fs::path shim() { return library_directory() / "libreprobe-preload.so"; }
+fs::path observer() { return library_directory() / "libreprobe-op.so"; }
 
 std::vector<std::string> plain_environment() {
   std::vector<std::string> variables;
@@ -117,32 +133,28 @@ std::vector<std::string> plain_environment() {
   return variables;
 }
 
-std::vector<std::string> observed_environment(const fs::path& run_directory, const Settings& settings) {
-  const fs::path libraries = library_directory();
+std::vector<std::string> observed_environment(const fs::path& run_directory, const Settings& more) {
   std::vector<std::string> variables;
-  std::string preloaded = (libraries / "libreprobe-preload.so").string();
+  std::string preloaded = shim().string();
   for (std::string& variable : plain_environment()) {
     if (variable.rfind("LD_PRELOAD=", 0) != 0)
       variables.push_back(std::move(variable));
-    else if (variable.size() > 11)
-      preloaded += ":" + variable.substr(11);
+    else if (const std::string before = variable.substr(11); before.rfind(preloaded, 0) == 0)
+      preloaded = before; // by hand, with REPROBE_OUTPUT
+    else if (!before.empty())
+      preloaded += ":" + before;
   }
-  const auto add = [&](const std::string& name, const std::string& value) {
+  variables.push_back("REPROBE_RUN_DIRECTORY=" + run_directory.string());
+  if (fs::exists(observer()))
+    variables.push_back("REPROBE_OBSERVER=" + observer().string());
+  for (const auto& [name, value] : more)
     variables.push_back(name + "=" + value);
-  };
-  add("REPROBE_RUN_DIRECTORY", run_directory.string());
-  if (fs::exists(libraries / "libreprobe-op.so"))
-    add("REPROBE_OBSERVER", (libraries / "libreprobe-op.so").string());
-  if (fs::exists(libraries / "libreprobe-compare-cuda.so"))
-    add("REPROBE_COMPARE_CUDA", (libraries / "libreprobe-compare-cuda.so").string());
-  for (const auto& [name, value] : settings)
-    add(name, value);
-  add("LD_PRELOAD", preloaded);
+  variables.push_back("LD_PRELOAD=" + preloaded);
   return variables;
 }
 
 int run(const fs::path& program, const std::vector<std::string>& arguments,
-        const std::vector<std::string>& variables, const std::optional<fs::path>& streams) {
+        const std::vector<std::string>& variables, const std::optional<fs::path>& streams, const KeptSignal& kept) {
   std::vector<char*> argv, envp;
   for (const std::string& argument : arguments)
     argv.push_back(const_cast<char*>(argument.c_str()));
@@ -157,8 +169,13 @@ int run(const fs::path& program, const std::vector<std::string>& arguments,
   sigset_t all, mask;
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &mask);
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
+    // Whoever kills us means the program: launchers know only our number.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent)
+      ::_exit(127);
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     if (streams)
       redirect(*streams);
@@ -176,7 +193,7 @@ int run(const fs::path& program, const std::vector<std::string>& arguments,
   const int fork_error = errno;
   ::close(failure[1]);
   child_process = child;
-  const PassSignalsOn passing;
+  const PassSignalsOn passing(kept);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   if (child < 0) {
     ::close(failure[0]);

@@ -46,9 +46,9 @@ std::vector<Mode> modes_of(const ReplayOptions& options) {
     modes.push_back({"autocast-bfloat16", {{"autocast", "bfloat16"}, {"tf32", false}}});
   }
   if (options.strict) {
-    modes.push_back({"deterministic-off", {{"deterministic", false}, {"warn_only", false}}});
-    modes.push_back({"warn-only", {{"deterministic", true}, {"warn_only", true}}});
-    modes.push_back({"deterministic-on", {{"deterministic", true}, {"warn_only", false}}});
+    modes.push_back({"deterministic-off", {{"deterministic_algorithms", false}, {"warn_only", false}}});
+    modes.push_back({"warn-only", {{"deterministic_algorithms", true}, {"warn_only", true}}});
+    modes.push_back({"deterministic-on", {{"deterministic_algorithms", true}, {"warn_only", false}}});
   }
   return modes;
 }
@@ -197,14 +197,11 @@ private:
   std::vector<std::size_t> run_process(const Mode& mode, int process, const std::vector<std::size_t>& group,
                                        std::vector<json>& results) {
     const RunDirectory directory;
-    directory.write("selection", {});
-    directory.write("not-replayed", operators_not_replayed());
-    directory.write("replay", {orders(mode, process, group).dump()});
+    write_settings(directory.path(), {{"REPROBE_ROUNDS", std::to_string(options_.rounds)},
+                                      {"REPROBE_BUDGET_SECONDS", fmt::format("{}", options_.seconds_per_case)},
+                                      {"REPROBE_MEMORY_BYTES", std::to_string(options_.memory_bytes)}});
+    write_lines(directory.path() / "replay", {orders(mode, process, group).dump()});
     const std::vector<std::string>& command = cases_[group.front()].command;
-    const Settings settings = {{"REPROBE_REPLAY", "1"},
-                               {"REPROBE_ROUNDS", std::to_string(options_.rounds)},
-                               {"REPROBE_BUDGET_SECONDS", fmt::format("{}", options_.seconds_per_case)},
-                               {"REPROBE_MEMORY_BYTES", std::to_string(options_.memory_bytes)}};
     int status = 0;
     std::string failure;
     try {
@@ -212,7 +209,7 @@ private:
       const Obstacle obstacle = obstacle_to_observing(program);
       if (!obstacle.reason.empty())
         throw Error("the case cannot be replayed in it", program, obstacle.reason, {}, kCouldNot);
-      status = launch::run(program, command, observed_environment(directory.path(), settings),
+      status = launch::run(program, command, observed_environment(directory.path(), {{"REPROBE_REPLAY", "1"}}),
                            directory.path() / "output");
     } catch (const Error& error) {
       failure = error.what();
@@ -543,7 +540,7 @@ Measurement entry_of_case(const fs::path& path) {
     const json& flags = header.at("flags");
     const json& autocast = flags.at("autocast").at(entry.device.rfind("cuda", 0) == 0 ? "cuda" : "cpu");
     entry.mode["autocast"] = autocast.at("enabled").get<bool>() ? autocast.at("dtype") : json("none");
-    entry.mode["strict"] = flags.at("deterministic");
+    entry.mode["strict"] = flags.at("deterministic_algorithms");
     for (const char* flag : {"warn_only", "cudnn_benchmark", "cudnn_deterministic", "grad"})
       entry.mode[flag] = flags.at(flag);
     if (entry.op.empty() || (entry.direction != "forward" && entry.direction != "backward"))

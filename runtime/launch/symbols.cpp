@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -164,6 +165,86 @@ const std::vector<Frame>& Symbols::at(const Address& address) const {
   static const std::vector<Frame> none;
   const auto found = frames_.find(address);
   return found == frames_.end() ? none : found->second;
+}
+
+SymbolStream::SymbolStream() {
+  const auto symbolizer = find_llvm_symbolizer();
+  if (!symbolizer)
+    return;
+  int to[2], from[2];
+  if (::pipe2(to, O_CLOEXEC) != 0)
+    return;
+  if (::pipe2(from, O_CLOEXEC) != 0) {
+    ::close(to[0]);
+    ::close(to[1]);
+    return;
+  }
+  const std::string name = symbolizer->string();
+  const char* arguments[] = {name.c_str(), "--inlines", "--demangle", "--functions=linkage", nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, to[0], 0);
+  posix_spawn_file_actions_adddup2(&actions, from[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  if (posix_spawn(&child_, arguments[0], &actions, nullptr, const_cast<char**>(arguments), environ) == 0) {
+    questions_ = ::fdopen(to[1], "w");
+    answers_ = ::fdopen(from[0], "r");
+  } else {
+    child_ = 0;
+    ::close(to[1]);
+    ::close(from[0]);
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(to[0]);
+  ::close(from[1]);
+}
+
+SymbolStream::~SymbolStream() {
+  if (questions_)
+    std::fclose(questions_); // the end of its input ends it
+  if (answers_)
+    std::fclose(answers_);
+  if (child_ > 0)
+    while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+const std::vector<Frame>& SymbolStream::at(const Address& address) {
+  const auto known = known_.find(address);
+  return known != known_.end() ? known->second : known_[address] = ask(address);
+}
+
+std::vector<Frame> SymbolStream::ask(const Address& address) {
+  if (!questions_ || !answers_ || address.first.find_first_of("\"\n") != std::string::npos)
+    return Symbols({address}).at(address);
+  std::fprintf(questions_, "\"%s\" %#llx\n", address.first.c_str(),
+               static_cast<unsigned long long>(address.second));
+  if (std::fflush(questions_) != 0)
+    return {};
+  const auto read_line = [this] {
+    char* text = nullptr;
+    std::size_t size = 0;
+    const ssize_t length = ::getline(&text, &size, answers_);
+    std::string line(text, length > 0 ? static_cast<std::size_t>(length) - 1 : 0);
+    std::free(text);
+    return line;
+  };
+  std::vector<Frame> frames;
+  for (std::string function; !(function = read_line()).empty();) // an empty line ends an answer
+    frames.push_back(parse_place(std::move(function), read_line()));
+  return frames;
+}
+
+bool is_library_function(const std::string& function) {
+  // A demangled template begins with its result: "at::Tensor user::f<int>(...)" is the user's.
+  std::string_view name = function;
+  name = name.substr(0, name.find('('));
+  if (const auto space = name.rfind(' '); space != std::string_view::npos && name.find('<') > space)
+    name = name.substr(space + 1);
+  for (const std::string_view space : {"at::", "c10::", "torch::", "caffe2::", "std::", "__gnu_cxx::"})
+    if (name.substr(0, space.size()) == space)
+      return true;
+  return false;
 }
 
 bool is_library_file(const std::string& file) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <utility>
@@ -29,7 +30,26 @@ private:
   std::vector<std::string> remarks_;
 };
 
+/// The same while the program still runs, an address at a time: one symbolizer process answers all.
+class SymbolStream {
+public:
+  SymbolStream();
+  ~SymbolStream();
+  SymbolStream(const SymbolStream&) = delete;
+  SymbolStream& operator=(const SymbolStream&) = delete;
+  const std::vector<Frame>& at(const Address&);
+
+private:
+  std::vector<Frame> ask(const Address&);
+
+  std::map<Address, std::vector<Frame>> known_;
+  std::FILE *questions_ = nullptr, *answers_ = nullptr; // of llvm-symbolizer, where it is there
+  int child_ = 0;
+};
+
 /// True for files of LibTorch, CUDA, the C++ library and the system.
 bool is_library_file(const std::string& file);
+/// True for functions of LibTorch and the C++ library, of which programs hold inlined copies.
+bool is_library_function(const std::string& function);
 
 } // namespace reprobe::launch

@@ -142,6 +142,8 @@ const Site* call_site(ThreadState& thread) {
       made->id = static_cast<std::uint32_t>(registry().sites.size() - 1);
       made->hash = hash;
       made->addresses.assign(unwinding.addresses, unwinding.addresses + unwinding.count);
+      if (registry().options.ask_lines)
+        made->flagged = journal::is_flagged(*made);
       entry = made;
       fresh = true;
     }

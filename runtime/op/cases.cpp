@@ -233,7 +233,7 @@ void write_case(const CallContext& context, const std::vector<GeneratorState>& d
       {"tensors", encode_tensors(call)},
       {"storages", encode_storages(call, contents)},
       {"generators", encode_generators(context.generators, drawn, contents)},
-      {"flags", flags_now(device.is_cuda())},
+      {"flags", flags::of_call()},
       {"already_cast", signature.autocast == "none" && context.thread->autocast_outside},
       {"result_hash", hash_of(program_results)},
       {"machine", {{"libtorch", TORCH_VERSION}, {"device_name", device_name(device)}}},

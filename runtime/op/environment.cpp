@@ -1,5 +1,5 @@
 // What the measurements depend on, as the program has it: versions and flags. Never initialises CUDA.
-#include "runtime/op/observer.h"
+#include "runtime/op/flags.h"
 
 #include <dlfcn.h>
 #include <nlohmann/json.hpp>
@@ -7,15 +7,6 @@
 
 namespace reprobe::op {
 namespace {
-
-template <class Read>
-void add(nlohmann::json& values, const char* key, Read&& read) {
-  try {
-    values[key] = read();
-  } catch (...) { // LibTorch refuses some queries, as of TF32 when old and new switches are mixed
-    values[key] = nullptr;
-  }
-}
 
 // Asked of the libraries that the program has mapped: LibTorch's own hooks are gone when a program ends.
 int cuda_runtime_version() {
@@ -32,19 +23,11 @@ std::size_t cudnn_version() {
 } // namespace
 
 std::string environment_json() {
-  nlohmann::json values;
-  const auto& context = at::globalContext();
+  nlohmann::json values = flags::values();
   values["libtorch"] = TORCH_VERSION;
-  values["threads"] = at::get_num_threads();
   values["interop_threads"] = at::get_num_interop_threads();
-  values["deterministic_algorithms"] = context.deterministicAlgorithms();
-  values["warn_only"] = context.deterministicAlgorithmsWarnOnly();
-  values["cudnn_benchmark"] = context.benchmarkCuDNN();
-  values["cudnn_deterministic"] = context.deterministicCuDNN();
   values["cuda_in_use"] = registry().cuda_seen.load();
   if (registry().cuda_seen) { // asking earlier would initialise the driver in programs that do not use it
-    add(values, "tf32_matmul", [&] { return context.allowTF32CuBLAS(); });
-    add(values, "tf32_cudnn", [&] { return context.allowTF32CuDNN(); });
     values["cuda_runtime"] = cuda_runtime_version();
     values["cudnn"] = cudnn_version();
   }

@@ -1,6 +1,7 @@
 #include "runtime/op/observer.h"
 
 #include "runtime/op/file_size_signal.h"
+#include "runtime/op/identity.h"
 #include "runtime/op/journal.h"
 
 #include <nlohmann/json.hpp>
@@ -10,7 +11,9 @@
 #include <fcntl.h>
 #include <limits>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 namespace reprobe::op {
@@ -22,7 +25,7 @@ struct Files {
   ino_t inode = 0;
   SharedPage* page = nullptr;
   std::mutex mutex;
-  std::string processes;
+  std::string processes, questions;
 };
 
 Files& files() {
@@ -56,6 +59,22 @@ void write_line(const nlohmann::json& line) {
   }
 }
 
+nlohmann::json frames_of(const Site& site) {
+  nlohmann::json frames = nlohmann::json::array();
+  for (const std::uintptr_t address : site.addresses) {
+    const auto [module, offset] = locate(address);
+    frames.push_back({module, offset});
+  }
+  return frames;
+}
+
+sockaddr_un answers_at(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  return address;
+}
+
 /// JSON has no infinity.
 nlohmann::json finite(double value) {
   if (value > std::numeric_limits<double>::max())
@@ -69,6 +88,8 @@ nlohmann::json mode(const Signature& signature) {
           {"warn_only", signature.warn_only},
           {"cudnn_benchmark", signature.benchmark},
           {"cudnn_deterministic", signature.cudnn_deterministic},
+          {"tf32_matmul", signature.tf32_matmul},
+          {"tf32_cudnn", signature.tf32_cudnn},
           {"grad", signature.grad}};
 }
 
@@ -140,6 +161,10 @@ bool open(const std::string& directory) {
     files().inode = status.st_ino;
     files().page = static_cast<SharedPage*>(page);
     files().processes = directory + "/processes";
+    files().questions = directory + "/questions";
+    const Identity identity = process_identity();
+    write_line({{"kind", "process"}, {"rank", identity.rank}, {"host", identity.host},
+                {"process", identity.process}});
     return true;
   }
   return false;
@@ -150,12 +175,27 @@ SharedPage& page() {
 }
 
 void site(const Site& site) {
-  nlohmann::json frames = nlohmann::json::array();
-  for (const std::uintptr_t address : site.addresses) {
-    const auto [module, offset] = locate(address);
-    frames.push_back({module, offset});
+  write_line({{"kind", "site"}, {"id", site.id}, {"frames", frames_of(site)}});
+}
+
+bool is_flagged(const Site& site) {
+  const int asking = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (asking < 0)
+    return false;
+  const nlohmann::json frames = frames_of(site);
+  const std::string question = frames.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  const sockaddr_un address = answers_at(files().questions);
+  char answer = '0';
+  if (::connect(asking, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    std::size_t sent = 0;
+    for (ssize_t count; sent < question.size(); sent += static_cast<std::size_t>(count))
+      if ((count = ::send(asking, question.data() + sent, question.size() - sent, MSG_NOSIGNAL)) <= 0)
+        break;
+    while (::recv(asking, &answer, 1, 0) < 0 && errno == EINTR) {
+    }
   }
-  write_line({{"kind", "site"}, {"id", site.id}, {"frames", std::move(frames)}});
+  ::close(asking);
+  return answer == '1';
 }
 
 void signature(Signature& signature) {
@@ -211,6 +251,18 @@ void remark(const std::string& text) {
 
 void environment(const std::string& json) {
   write_line({{"kind", "environment"}, {"values", nlohmann::json::parse(json)}});
+}
+
+void initial_flags(const nlohmann::json& values) {
+  write_line({{"kind", "flags"}, {"values", values}});
+}
+
+void flag_change(const FlagChange& change) {
+  nlohmann::json line = {{"kind", "flag"}, {"flag", change.flag}, {"from", change.from},
+                         {"to", change.to}, {"step", change.step}, {"operator", change.op}};
+  if (change.site)
+    line["site"] = change.site->id;
+  write_line(line);
 }
 
 void end() {

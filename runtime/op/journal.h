@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +24,22 @@ struct SharedPage {
     char name[kNameBytes];
   } replaying[kSlots];
   std::atomic<std::uint64_t> unlisted; // calls of signatures beyond kSignatures
+  std::atomic<std::uint64_t> outside;  // calls outside of the steps and windows asked for
   std::atomic<std::uint64_t> calls[kSignatures];
+};
+
+/// <run directory>/control, written by the launcher: what a signal to it switches.
+struct SharedControl {
+  std::atomic<std::uint32_t> listening;
+};
+
+/// One flag of LibTorch that has another value than before.
+struct FlagChange {
+  std::string flag;
+  nlohmann::json from, to;
+  std::uint64_t step = 0;
+  std::string op; // the first operator seen since, and where it was called
+  const Site* site = nullptr;
 };
 
 struct OutputLine {
@@ -63,6 +78,10 @@ void line(const nlohmann::json&);
 void skipped(Signature&, const std::string& reason); // once
 void remark(const std::string&);
 void environment(const std::string& json);
+void initial_flags(const nlohmann::json& values);
+void flag_change(const FlagChange&);
+/// The launcher's answer: does a finding name this line? False when it does not answer.
+bool is_flagged(const Site&);
 void end();
 /// In the child of a fork: says so in <run directory>/processes and writes nothing any more.
 void forked();

@@ -24,9 +24,13 @@ struct Options {
   int rounds = 20, per_signature = 1;
   double budget_seconds = 120;
   std::uint64_t memory = std::uint64_t(2) << 30;
-  std::string case_directory; // empty: no cases are saved
+  int every = 1;                     // of a signature's calls, each how manyeth may be examined
+  std::uint64_t skip = 0, steps = 0; // steps left out at first; steps looked at then, 0: all
+  std::vector<std::string> windows;  // globs of range names; empty: no matter in which
+  bool ask_lines = false;            // whether a call's line is flagged: the launcher knows
+  std::vector<std::string> selection; // globs of operators; empty: all, unless lines are asked for
+  std::string case_directory;                          // empty: no cases are saved
   std::uint64_t case_bytes = std::uint64_t(256) << 20; // of one case, at most
-  std::vector<std::string> selection;                            // globs of operators; empty: all
   std::vector<std::pair<std::string, std::string>> not_replayed; // glob, reason
 };
 
@@ -37,6 +41,7 @@ struct Operator {
   std::string name, overload;
   bool measured = true;        // false: its children are looked at instead
   bool selected = true;        // named by --ops and --from, or neither was given
+  bool excluded = false;       // by --ops '!...': not looked at inside another either
   bool framework = false;      // of LibTorch itself: its schema lies only in ways that one re-execution shows
   std::string reason;          // why it is not measured, when the report should list that
   int generator_argument = -1; // the argument `Generator?`
@@ -47,6 +52,7 @@ struct Site {
   std::uint32_t id = 0;
   std::uint64_t hash = 0;
   std::vector<std::uintptr_t> addresses;
+  bool flagged = false; // a finding names its line
 };
 
 struct Signature {
@@ -58,6 +64,7 @@ struct Signature {
   bool backward_of_function = false; // tied to an autograd::Function, not to an operator
   std::string autocast = "none";
   bool strict = false, warn_only = false, benchmark = false, cudnn_deterministic = false, grad = true;
+  bool tf32_matmul = false, tf32_cudnn = false;
   const Signature* parent = nullptr; // reached inside this operator
   std::atomic<std::uint64_t>* calls = nullptr;
   std::atomic<int> examined{0};
@@ -68,13 +75,14 @@ struct Signature {
 struct ForwardCall {
   std::uint64_t first, last;
   const Site* site;
-  bool function; // nodes made before the call, by autograd::Function::apply
+  bool function;  // nodes made before the call, by autograd::Function::apply
+  bool in_window; // so its gradient is, too
 };
 
 struct BackwardNode {
   const std::string* name;
   const Site* site;
-  bool function;
+  bool function, in_window;
 };
 
 /// A re-execution whose operators are examined one by one.
@@ -95,7 +103,10 @@ struct ThreadState {
   int open = 0;                    // contexts in progress
   Sandbox* sandbox = nullptr;
   std::atomic<int> inside{0}; // in an operator, so possibly drawing random numbers
-  std::uint64_t last_sequence = 0;
+  static constexpr std::uint64_t kNotFollowed = ~std::uint64_t(0);
+  std::uint64_t last_sequence = 0;          // after the last operator; kNotFollowed: outside of the steps
+  int backward_pass = -1;                   // the last one that ran a node here
+  std::atomic<bool> step_ends{false};       // with this thread's next operator outside of a backward pass
   std::vector<BackwardNode> backward;
   std::mutex forward_mutex;
   std::deque<ForwardCall> forward;
@@ -124,8 +135,11 @@ private:
   std::atomic<int> failures_{0};
 };
 
+struct SharedControl;
+
 struct Registry {
   Options options;
+  const SharedControl* control = nullptr; // the launcher's page; null: no signal is waited for
   std::atomic<bool> stopped{false};
   std::atomic<bool> cuda_seen{false}; // in an argument of an operator
   std::atomic<bool> environment_noted{false};
@@ -165,6 +179,8 @@ private:
 
 // operators.cpp
 const Operator* find_operator(ThreadState&, const at::RecordFunction&);
+/// Globs name what to measure; with '!' before them, what not to. The latter win.
+bool is_selected(const Options&, const std::string& name);
 /// Null: no such operator is registered in this process.
 const Operator* find_operator(const std::string& name, const std::string& overload);
 
@@ -183,9 +199,9 @@ Signature* find_signature(ThreadState&, const Operator&, c10::ArrayRef<const c10
 std::string dtype_name(c10::ScalarType);
 
 // observer.cpp
-/// Reads the options that the launcher left and opens the journal. Empty, or why nothing can be done with the LibTorch
-/// whose library is `libtorch`.
-std::string start_journal(const char* libtorch);
+/// Reads the options that the launcher left in `directory` and opens the journal there. Empty, or why nothing can be
+/// done with the LibTorch whose library is `libtorch`.
+std::string start_journal(const char* libtorch, const char* directory);
 
 // environment.cpp
 std::string environment_json();

@@ -2,6 +2,7 @@
 // "replay".
 #include "runtime/op/observer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fnmatch.h>
 
@@ -15,19 +16,10 @@ bool matches(const std::string& glob, const std::string& name) {
           ::fnmatch(glob.c_str(), name.c_str() + plain + 2, 0) == 0);
 }
 
-/// Globs name what to measure; with '!' before them, what not to. The latter win.
-bool is_selected(const std::vector<std::string>& globs, const std::string& name) {
-  bool any_positive = false, named = false;
-  for (const std::string& glob : globs) {
-    if (glob[0] == '!') {
-      if (matches(glob.substr(1), name))
-        return false;
-    } else {
-      any_positive = true;
-      named = named || matches(glob, name);
-    }
-  }
-  return named || !any_positive;
+bool is_excluded(const std::vector<std::string>& globs, const std::string& name) {
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    return glob[0] == '!' && matches(glob.substr(1), name);
+  });
 }
 
 /// Some result shares memory with an argument that is not written: a view (or, as of reshape, perhaps a copy,
@@ -49,7 +41,8 @@ Operator* describe(const c10::OperatorHandle& handle) {
   op->overload = schema.overload_name();
   const auto& options = registry().options;
   op->framework = op->name.rfind("aten::", 0) == 0;
-  op->selected = is_selected(options.selection, op->name);
+  op->selected = is_selected(options, op->name);
+  op->excluded = is_excluded(options.selection, op->name);
   for (const auto& [glob, reason] : options.not_replayed) {
     if (!matches(glob, op->name))
       continue;
@@ -68,6 +61,17 @@ Operator* describe(const c10::OperatorHandle& handle) {
 }
 
 } // namespace
+
+bool is_selected(const Options& options, const std::string& name) {
+  bool all = !options.ask_lines, named = false;
+  for (const std::string& glob : options.selection) {
+    if (glob[0] == '!')
+      continue;
+    all = false;
+    named = named || matches(glob, name);
+  }
+  return (named || all) && !is_excluded(options.selection, name);
+}
 
 const Operator* find_operator(ThreadState& thread, const at::RecordFunction& record) {
   // The name of a schema lies in the schema, so its address tells operators and overloads apart.

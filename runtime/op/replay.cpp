@@ -1,7 +1,7 @@
 // Re-executes saved cases in place of a program's main. What to do is in <run directory>/replay, as JSON:
 //   cases             [{index, path}]
 //   mode              flags that differ from those of the cases: autocast ("none", "float16", "bfloat16"), tf32,
-//                     deterministic, warn_only; absent: as recorded
+//                     deterministic_algorithms, warn_only; absent: as recorded
 //   seconds_per_case  after which the process is ended by SIGALRM
 //   kernels           also say which CUDA kernels ran
 //   write_results     folder for the first result of each case
@@ -24,12 +24,12 @@ namespace {
 using nlohmann::json;
 
 json with_mode(json flags, const json& mode, bool cuda) {
-  if (mode.contains("deterministic")) {
-    flags["deterministic"] = mode["deterministic"];
-    flags["warn_only"] = mode["warn_only"];
-  }
-  if (mode.contains("tf32") && cuda)
-    flags["tf32_matmul"] = flags["tf32_cudnn"] = mode["tf32"];
+  for (const char* flag : {"deterministic_algorithms", "warn_only"})
+    if (mode.contains(flag))
+      flags[flag] = mode[flag];
+  if (mode.contains("tf32"))
+    for (const char* flag : {"tf32_matmul", "tf32_cudnn", "tf32_cudnn_rnn"})
+      flags[flag] = mode["tf32"];
   if (mode.contains("autocast")) {
     for (const char* device : {"cpu", "cuda"})
       flags["autocast"][device]["enabled"] = false;
@@ -131,7 +131,7 @@ struct Replay {
       ::alarm(orders.at("seconds_per_case").get<unsigned>());
       json line;
       std::function<void()> once_more;
-      std::unique_ptr<AppliedFlags> flags;
+      std::unique_ptr<flags::Applied> flags;
       const std::string reason =
           reason_of([&] { line = replay(named.at("path"), index, once_more, flags); });
       if (!reason.empty())
@@ -146,7 +146,7 @@ struct Replay {
   }
 
   json replay(const std::string& path, const json& index, std::function<void()>& once_more,
-              std::unique_ptr<AppliedFlags>& flags) {
+              std::unique_ptr<flags::Applied>& flags) {
     try {
       return replay_file(read_case_file(path, kCaseSchema, registry().options.memory), index, once_more, flags);
     } catch (const FileProblem& problem) {
@@ -157,13 +157,13 @@ struct Replay {
   }
 
   json replay_file(CaseFile file, const json& index, std::function<void()>& once_more,
-                   std::unique_ptr<AppliedFlags>& flags) {
+                   std::unique_ptr<flags::Applied>& flags) {
     ThreadState& thread = this_thread();
     const bool cuda = needs_cuda(file.header);
     if (cuda && !cuda_problem.empty())
       throw NotExamined{"device " + file.header["device"].get<std::string>() +
                         " is not on this machine: " + cuda_problem};
-    flags = std::make_unique<AppliedFlags>(with_mode(file.header.at("flags"), orders.at("mode"), cuda));
+    flags = std::make_unique<flags::Applied>(with_mode(file.header.at("flags"), orders.at("mode"), cuda));
     std::shared_ptr<LoadedCase> loaded;
     {
       OwnWork own(thread);
@@ -223,9 +223,9 @@ std::string load_cuda(const std::string& libtorch) {
   return reason ? reason : path + " does not load";
 }
 
-const char* replay(const char* libtorch) {
+const char* replay(const char* libtorch, const char* directory) {
   static std::string failure;
-  failure = start_journal(libtorch);
+  failure = start_journal(libtorch, directory);
   if (!failure.empty())
     return failure.c_str();
   std::ifstream file(registry().options.directory + "/replay");
@@ -243,10 +243,10 @@ const char* replay(const char* libtorch) {
 } // namespace reprobe::op
 
 /// Called by the preloaded shim in place of main; null, or why nothing was re-executed.
-extern "C" __attribute__((visibility("default"))) const char* reprobe_replay(const char* libtorch) {
+extern "C" __attribute__((visibility("default"))) const char* reprobe_replay(const char* libtorch, const char* directory) {
   static std::string failure;
   try {
-    return reprobe::op::replay(libtorch);
+    return reprobe::op::replay(libtorch, directory);
   } catch (const std::exception& error) {
     return (failure = error.what()).c_str();
   } catch (...) {

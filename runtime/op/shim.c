@@ -6,9 +6,10 @@
  *   pid TAB executable TAB observed|not-observed TAB reason
  * With REPROBE_REPLAY set, saved cases are re-executed in place of main, with the operators that the static initialisers
  * have registered; main is never called.
- * Nothing is ever written to the program's own streams. */
+ * Nothing is written to the program's own streams but why a program that asks to be observed is not. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -52,10 +53,15 @@ static void report(const char* state, const char* reason) {
   close(file);
 }
 
-/* Calls `entry` of the observer, where LibTorch is. */
-static void observe(const char* entry) {
+static const char* libtorch_mapped(void) {
   const char* libtorch = NULL;
   dl_iterate_phdr(find_libtorch, &libtorch);
+  return libtorch;
+}
+
+/* Calls `entry` of the observer, where LibTorch is. */
+static void observe(const char* entry) {
+  const char* libtorch = libtorch_mapped();
   if (!libtorch) {
     report("not-observed", "not linked to LibTorch (programs that load it later, as Python does, are not observed yet)");
     return;
@@ -65,15 +71,16 @@ static void observe(const char* entry) {
     report("not-observed", "this build of Reprobe has no operation observer");
     return;
   }
-  void* handle = dlopen(observer, RTLD_NOW | RTLD_LOCAL);
+  /* Global: reprobe/observe.h looks its functions up. It exports nothing else. */
+  void* handle = dlopen(observer, RTLD_NOW | RTLD_GLOBAL);
   if (!handle) {
     const char* reason = dlerror();
     report("not-observed", reason ? reason : "the observer does not load");
     return;
   }
-  const char* (*start)(const char*);
+  const char* (*start)(const char*, const char*);
   *(void**)&start = dlsym(handle, entry);
-  const char* failure = start ? start(libtorch) : "the observer is of another version";
+  const char* failure = start ? start(libtorch, getenv("REPROBE_RUN_DIRECTORY")) : "the observer is of another version";
   if (failure)
     report("not-observed", failure);
   else
@@ -86,7 +93,47 @@ static int observed_main(int argc, char** argv, char** environment) {
     _exit(0); /* destructors of a program that never ran are not ours to call */
   }
   observe("reprobe_observe");
+  /* Without a run directory the shim does nothing in the processes that this one starts. */
+  if (getenv("REPROBE_ONLY_THIS_PROCESS")) {
+    unsetenv("REPROBE_RUN_DIRECTORY");
+    unsetenv("REPROBE_ONLY_THIS_PROCESS");
+  }
   return program_main(argc, argv, environment);
+}
+
+/* Preloaded by hand, for launchers that own the command line: REPROBE_OUTPUT asks for measurements, and no `reprobe run`
+ * is around. Then this process becomes one, which starts the program again. The program's own static initialisers have
+ * not run yet. */
+static void become_launcher(char** argv) {
+  char program[4096], launcher[4096];
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  if (length <= 0) return;
+  program[length] = 0;
+  const char* named = getenv("REPROBE_EXECUTABLE");
+  Dl_info shim;
+  if (named && *named) {
+    snprintf(launcher, sizeof launcher, "%s", named);
+  } else if (dladdr((void*)&become_launcher, &shim) && shim.dli_fname) {
+    const char* name = strrchr(shim.dli_fname, '/');
+    const int folder = name ? (int)(name - shim.dli_fname) : 1;
+    snprintf(launcher, sizeof launcher, "%.*s/../bin/reprobe", folder, name ? shim.dli_fname : ".");
+  } else {
+    return;
+  }
+  int count = 0;
+  while (argv[count]) ++count;
+  char** arguments = calloc((size_t)count + 4, sizeof *arguments);
+  if (!arguments) return;
+  arguments[0] = (char*)"reprobe";
+  arguments[1] = (char*)"run";
+  arguments[2] = (char*)"--";
+  memcpy(arguments + 3, argv, (size_t)count * sizeof *arguments);
+  setenv("REPROBE_PROGRAM", program, 1);
+  execv(launcher, arguments);
+  dprintf(STDERR_FILENO, "reprobe: the program runs unobserved: %s: %s (REPROBE_EXECUTABLE names it)\n", launcher,
+          strerror(errno));
+  unsetenv("REPROBE_PROGRAM");
+  free(arguments);
 }
 
 __attribute__((visibility("default"))) int __libc_start_main(main_function main, int argc, char** argv,
@@ -96,6 +143,9 @@ __attribute__((visibility("default"))) int __libc_start_main(main_function main,
   *(void**)&next = dlsym(RTLD_NEXT, "__libc_start_main");
   if (!next) _exit(127);
   program_main = main;
-  /* Without a run directory there is nothing to do: a preload inherited by a program outside a run. */
-  return next(getenv("REPROBE_RUN_DIRECTORY") ? observed_main : main, argc, argv, init, fini, rtld_fini, stack_end);
+  const int in_run = getenv("REPROBE_RUN_DIRECTORY") != NULL;
+  const char* output = getenv("REPROBE_OUTPUT");
+  if (!in_run && output && *output && argc > 0 && libtorch_mapped()) become_launcher(argv);
+  /* Outside of a run there is nothing to do. */
+  return next(in_run ? observed_main : main, argc, argv, init, fini, rtld_fini, stack_end);
 }

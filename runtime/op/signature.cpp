@@ -1,8 +1,7 @@
 // What makes two calls "the same" for measuring: operator, shapes, strides, types, device, integer arguments,
 // mode, place in the source. Floating-point scalars count only as 0, 1 or other: an optimizer's step size
 // changes with each step, and the operator that runs does not.
-#include "runtime/op/observer.h"
-
+#include "runtime/op/flags.h"
 #include "runtime/op/journal.h"
 
 #include <cstdio>
@@ -153,7 +152,8 @@ std::uint64_t mode_bits() {
   std::uint64_t bits = (context.deterministicAlgorithms() ? 1 : 0) |
                        (context.deterministicAlgorithmsWarnOnly() ? 2 : 0) |
                        (context.benchmarkCuDNN() ? 4 : 0) | (context.deterministicCuDNN() ? 8 : 0) |
-                       (c10::GradMode::is_enabled() ? 16 : 0);
+                       (c10::GradMode::is_enabled() ? 16 : 0) | (flags::tf32_matmul() ? 32 : 0) |
+                       (flags::tf32_cudnn() ? 64 : 0);
   for (const auto device : {at::kCPU, at::kCUDA})
     bits = bits << 8 | (at::autocast::is_autocast_enabled(device)
                             ? 1 + static_cast<std::uint64_t>(at::autocast::get_autocast_dtype(device))
@@ -250,6 +250,8 @@ Signature* find_signature(ThreadState& thread, const Operator& op, c10::ArrayRef
       entry->benchmark = context.benchmarkCuDNN();
       entry->cudnn_deterministic = context.deterministicCuDNN();
       entry->grad = c10::GradMode::is_enabled();
+      entry->tf32_matmul = flags::tf32_matmul();
+      entry->tf32_cudnn = flags::tf32_cudnn();
       fresh = true;
     }
     signature = entry;

@@ -73,6 +73,21 @@ TEST_F(GpuRun, BackwardOperatorsCarryTheirForwardLine) {
   EXPECT_EQ(selected->verdict, "varies") << selected->reason;
 }
 
+// Backward nodes run on a thread of the device, and the thread that called backward() waits meanwhile.
+TEST_F(GpuRun, AStepEndsWithItsBackwardPass) {
+  const Result result = run(kProgram + " train", "--skip 2 --steps 1 --ops aten::conv2d --ops aten::convolution_backward");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::size_t forward = 0, backward = 0;
+  for (const Measurement& entry : result.measurements.entries) {
+    EXPECT_EQ(entry.calls, 1u) << entry.op;
+    EXPECT_EQ(entry.mode.at("autocast"), "none") << entry.op; // as of the third step
+    ++(entry.direction == "backward" ? backward : forward);
+  }
+  EXPECT_EQ(forward, 2u) << result.err;
+  EXPECT_EQ(backward, 2u) << result.err;
+  EXPECT_EQ(result.measurements.program["outside_calls"], 20);
+}
+
 const report::MeasuredMode* mode_of(const Measurement* entry, const std::string& name) {
   for (const auto& mode : entry->modes)
     if (mode.name == name)

@@ -34,11 +34,15 @@ cmake --build "$build" -j "$jobs" >"$build/build.log" 2>&1 || {
 failed=0
 say "testing"
 (cd "$build" && ctest --output-on-failure -L gpu) || failed=1
-(cd "$build" && ctest --output-on-failure -LE gpu -R '^(Compare|Run|Replay|ParseBytes|FindProgram|Collect|Symbols)\.') || failed=1
+(cd "$build" && ctest --output-on-failure -LE gpu -R '^(Compare|Run|Replay|Observe|OutputName|ParseBytes|FindProgram|Collect|Symbols)\.') || failed=1
 
 say "comparison against copies on the device"
 bench=$(find "$build/tests" -name compare_bench -type f)
 if [ -x "$bench" ]; then "$bench" || failed=1; fi
+
+say "what being attached costs"
+cmake --build "$build" -j "$jobs" --target observe_cost >>"$build/build.log" 2>&1 &&
+  python3 "$root/tests/bench/observe_bench.py" "$build" --device cuda --turns 3 || failed=1
 
 results=$build/samples-measured
 rm -rf "$results"

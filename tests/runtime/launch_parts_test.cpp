@@ -1,6 +1,7 @@
 #include "rules/error.h"
 #include "runtime/launch/journals.h"
 #include "runtime/launch/launch.h"
+#include "runtime/launch/output_name.h"
 #include "runtime/launch/program.h"
 #include "runtime/launch/symbols.h"
 #include "runtime/op/journal.h"
@@ -101,6 +102,55 @@ TEST(Collect, KeepsWhatACutJournalHolds) {
   EXPECT_EQ(collected.refusals, std::vector<std::string>{"/bin/sh: not linked"});
   ASSERT_EQ(collected.remarks.size(), 1u);
   EXPECT_EQ(collected.remarks[0], "1 forked child of an observed process was not observed");
+}
+
+TEST(OutputName, PlaceholdersAndRanks) {
+  Identity alone;
+  alone.host = "node7";
+  alone.process = 42;
+  Identity rank = alone;
+  rank.rank = "3";
+  rank.of_many = true;
+  EXPECT_EQ(expand_output("a/m.json", alone), "a/m.json");
+  EXPECT_EQ(expand_output("m-%r-%p-%h-%%.json", alone), "m-0-42-node7-%.json");
+  EXPECT_EQ(expand_output("m-%r.json", rank), "m-3.json");
+  EXPECT_EQ(expand_output("a.b/m.json", rank), "a.b/m.rank3.json");
+  EXPECT_EQ(expand_output("100%%", rank), "100%.rank3");
+  EXPECT_THROW(expand_output("m-%x", alone), reprobe::Error);
+  EXPECT_THROW(expand_output("m-%", alone), reprobe::Error);
+  EXPECT_TRUE(names_processes("%%%p"));
+  EXPECT_FALSE(names_processes("%%p"));
+}
+
+TEST(OutputName, RankOfEachLauncher) {
+  const auto rank = [] { return reprobe::op::process_identity(); };
+  for (const char* name : {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"})
+    ::unsetenv(name);
+  EXPECT_EQ(rank().rank, "");
+  ::setenv("SLURM_PROCID", "0", 1); // a batch script: no step, so nobody to meet
+  EXPECT_EQ(rank().rank, "0");
+  EXPECT_FALSE(rank().of_many);
+  ::setenv("SLURM_STEP_NUM_TASKS", "8", 1);
+  EXPECT_TRUE(rank().of_many);
+  ::setenv("RANK", "5", 1); // torchrun inside of srun
+  EXPECT_EQ(rank().rank, "5");
+  EXPECT_FALSE(rank().of_many);
+  ::setenv("WORLD_SIZE", "16", 1);
+  EXPECT_TRUE(rank().of_many);
+  ::setenv("RANK", "../x", 1);
+  EXPECT_EQ(rank().rank, "0");
+  for (const char* name : {"RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"})
+    ::unsetenv(name);
+}
+
+TEST(Symbols, LibraryFunctionsNameNoPlace) {
+  EXPECT_TRUE(is_library_function("at::Tensor::sigmoid() const"));
+  EXPECT_TRUE(is_library_function("at::Tensor c10::guts::apply<int>(int)"));
+  EXPECT_TRUE(is_library_function("torch::nn::LinearImpl::forward(at::Tensor const&)"));
+  EXPECT_FALSE(is_library_function("main"));
+  EXPECT_FALSE(is_library_function("named_function(at::Tensor const&)"));
+  EXPECT_FALSE(is_library_function("at::Tensor user::f<int>(at::Tensor const&)"));
+  EXPECT_FALSE(is_library_function("attention(at::Tensor)"));
 }
 
 TEST(Symbols, LibraryFilesAreNotTheProgrammers) {

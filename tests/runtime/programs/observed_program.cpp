@@ -1,7 +1,12 @@
 // The program that the tests of `reprobe run` observe. Its first argument says what it does; it prints hashes of what
 // it computed, so that two runs can be compared bit by bit.
 #include <ATen/autocast_mode.h>
+#include <reprobe/observe.h>
 #include <torch/torch.h>
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define HAVE_NVTX
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -183,6 +188,88 @@ void backward_lines() {
   print("grad", table.grad());
 }
 
+/// Three steps, of shapes of their own.
+void small_steps(bool marked) {
+  torch::manual_seed(2);
+  at::Tensor weight = torch::randn({4, 4}).requires_grad_();
+  for (int step = 0; step < 3; ++step) {
+    const reprobe::Region region(step == 1 ? "second" : "other");
+    at::Tensor x = torch::ones({4 + step, 4}).matmul(weight);
+    if (marked) {
+      torch::autograd::grad({x.sum()}, {weight}, {}, true); // a second pass in the same step
+      std::puts("marked");
+    }
+
+    x = torch::sigmoid(x); // line: step
+
+
+
+    x.sum().backward();
+    if (marked) reprobe::step();
+  }
+  print("grad", weight.grad());
+}
+
+/// Sets flags between steps.
+void changing_flags() {
+  at::Tensor weight = torch::ones({4, 4}).requires_grad_();
+  const auto step = [&] { return weight.sigmoid().sum(); }; // line: flag again
+  step().backward();
+  at::globalContext().setBenchmarkCuDNN(true);
+  at::globalContext().setAllowTF32CuBLAS(true);
+  weight.cosh().sum().backward(); // line: after flags
+  at::globalContext().setBenchmarkCuDNN(false);
+  step().backward();
+  print("grad", weight.grad());
+}
+
+void ranges() {
+  const at::Tensor x = torch::ones({4}).requires_grad_();
+  x.sin();
+  at::Tensor y;
+  {
+    RECORD_USER_SCOPE("chosen");
+    y = x.cos().sum();
+  }
+  y.backward();
+#ifdef HAVE_NVTX
+  nvtxRangePushA("outer");
+  nvtxRangePushA("chosen");
+  x.exp();
+  nvtxRangePop();
+  x.tan();
+  nvtxRangePop();
+#endif
+  print("grad", x.grad());
+}
+
+void observes_itself() {
+  torch::ones({4}).sin();
+  for (int i = 0; i < 2; ++i) {
+    reprobe::Observe observe({"self.json", {"--rounds", "5"}});
+    std::printf("%s\n", observe ? "observed" : observe.reason().c_str());
+    print("cos", torch::ones({4}).cos()); // line: observed by itself
+  }
+  torch::ones({4}).tan();
+}
+
+/// Four calls of one signature, of which the third varies.
+void late_variance() {
+  for (int i = 0; i < 4; ++i) print("result", scripted("scripted::late", {torch::full({2}, i, at::kFloat)}));
+}
+
+/// Examined only while a signal has switched it on.
+void until_told() {
+  std::puts("ready");
+  std::fflush(stdout);
+  const auto wait_for = [](const char* file) { while (::access(file, F_OK) != 0) ::usleep(20'000); };
+  torch::ones({4}).sin();
+  wait_for("on");
+  torch::ones({4}).cos();
+  wait_for("off");
+  torch::ones({4}).tan();
+}
+
 /// Every form of argument in one call, and some that the others leave out.
 void case_forms() {
   torch::manual_seed(9);
@@ -236,6 +323,9 @@ int main(int count, char** values) {
   const std::map<std::string, void (*)()> scenarios = {
       {"train", train}, {"share-generator", share_generator}, {"arguments", arguments},
       {"backward-lines", backward_lines}, {"wobble", scripted_variance},
+      {"steps", [] { small_steps(false); }}, {"marked-steps", [] { small_steps(true); }}, {"flags", changing_flags},
+      {"ranges", ranges}, {"observes-itself", observes_itself}, {"until-told", until_told}, {"late", late_variance},
+      {"callbacks", [] { std::printf("%d\n", at::hasGlobalCallbacks()); }},
       {"case-forms", case_forms}, {"case-modes", case_modes}, {"case-autocast", case_autocast}};
   if (const auto found = scenarios.find(what); found != scenarios.end()) {
     found->second();
@@ -297,6 +387,11 @@ int main(int count, char** values) {
     if (what == "exit") std::exit(7);
     if (what == "throw") throw std::runtime_error("out of main");
     if (what == "wait") ::pause();
+    if (what == "start-another") {
+      std::fflush(stdout);
+      if (std::system((std::string(values[0]) + " cos").c_str()) != 0) return 1;
+    }
+    if (what == "cos") x.cos();
     if (what == "exec") ::execlp("echo", "echo", "another program", nullptr);
     if (what == "fork") {
       const pid_t child = ::fork();

@@ -34,6 +34,12 @@ at::Tensor one_ulp(const at::Tensor& x) {
   return result;
 }
 
+/// Varies only where its argument holds 2.
+at::Tensor late(const at::Tensor& x) {
+  const bool varies = x.const_data_ptr<float>()[0] == 2;
+  return at::add(x, varies ? static_cast<double>(wobble_calls++ % 2) : 0.0);
+}
+
 /// Indices in memory format channels_last; every other time [0,1,0,1] and [0,0,1,1] change places.
 at::Tensor ties(const at::Tensor&) {
   at::Tensor result = at::arange(8, at::kLong).view({1, 2, 2, 2}).contiguous(at::MemoryFormat::ChannelsLast);
@@ -127,6 +133,7 @@ at::Tensor heeds_strict(const at::Tensor& x) {
 TORCH_LIBRARY(scripted, library) {
   library.def("wobble(Tensor x, int period) -> Tensor", &wobble);
   library.def("call_wobble(Tensor x, int period) -> Tensor", &call_wobble);
+  library.def("late(Tensor x) -> Tensor", &late);
   library.def("one_ulp(Tensor x) -> Tensor", &one_ulp);
   library.def("ties(Tensor x) -> Tensor", &ties);
   library.def("sneaky(Tensor x) -> Tensor", &sneaky);
