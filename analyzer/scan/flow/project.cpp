@@ -73,6 +73,10 @@ bool reaches(const Function& function, std::uint32_t from, std::uint32_t to) {
   return false;
 }
 
+bool share_loop(const Function& function, const Block& a, const Block& b) {
+  return reaches(function, a.id, b.id) && reaches(function, b.id, a.id);
+}
+
 bool is_object_assignment(const Event& event) {
   return event.kind == Event::Kind::call && event.receiver && event.receiver->kind == Value::Kind::variable &&
          !event.receiver->id.empty() && event.arguments.size() == 1 && last_part(event.callee) == "operator=";

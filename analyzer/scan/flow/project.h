@@ -39,6 +39,8 @@ const Event* event_of(const Function&, std::uint32_t id);
 const Block* block_of(const Function&, const Event&);
 /// Some path leads from one block to the other; every block reaches itself.
 bool reaches(const Function&, std::uint32_t from, std::uint32_t to);
+/// Each leads to the other: they are one block, or parts of one loop.
+bool share_loop(const Function&, const Block&, const Block&);
 
 class Codebase {
 public:

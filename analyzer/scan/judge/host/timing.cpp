@@ -13,7 +13,7 @@ namespace {
 std::vector<const Event*> events_around(const Function& function, const Block& block) {
   std::vector<const Event*> events;
   for (const Block& other : function.blocks)
-    if (other.id == block.id || (reaches(function, block.id, other.id) && reaches(function, other.id, block.id)))
+    if (share_loop(function, block, other))
       for (const std::uint32_t index : other.events)
         if (index < function.events.size())
           events.push_back(&function.events[index]);

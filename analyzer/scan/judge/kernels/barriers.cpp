@@ -97,28 +97,8 @@ private:
       for (std::uint32_t event : block.events)
         if (waiting_.contains(event) && block.in_loop)
           for (const Block& other : function_.blocks)
-            if (in_same_loop(block, other))
+            if (share_loop(function_, block, other))
               loops_with_barrier_.insert(other.id);
-  }
-
-  bool in_same_loop(const Block& a, const Block& b) const {
-    return a.id == b.id || (leads_to(a, b) && leads_to(b, a));
-  }
-
-  bool leads_to(const Block& from, const Block& to) const {
-    std::set<std::uint32_t> seen;
-    std::vector<std::uint32_t> open = {from.id};
-    while (!open.empty()) {
-      const std::uint32_t id = open.back();
-      open.pop_back();
-      for (const Edge& edge : function_.blocks[id].successors) {
-        if (edge.block == to.id)
-          return true;
-        if (edge.block < function_.blocks.size() && seen.insert(edge.block).second)
-          open.push_back(edge.block);
-      }
-    }
-    return false;
   }
 
   static bool is_possible(const Edge& edge) {

@@ -39,10 +39,6 @@ std::string machine_property(const Context& context, FunctionRef in, const Value
   return found;
 }
 
-bool is_in_loop_with(const Function& kernel, const Block& a, const Block& b) {
-  return reaches(kernel, a.id, b.id) && reaches(kernel, b.id, a.id);
-}
-
 // A step by the whole grid's width: `i += blockDim.x * gridDim.x`.
 bool is_grid_stride(const Context& context, FunctionRef kernel, const Event& event) {
   if (event.kind != Event::Kind::assign || event.arguments.empty() || (event.text != "+=" && event.text != "="))
@@ -72,7 +68,7 @@ const Event* grid_sum(const Context& context, FunctionRef kernel) {
         return event.kind == Event::Kind::declare && event.variable_id == sum.receiver->id;
       });
       const Block* start = declared == function.events.end() ? nullptr : block_of(function, *declared);
-      if (adds && start && is_in_loop_with(function, *adds, *step) && !is_in_loop_with(function, *start, *step))
+      if (adds && start && share_loop(function, *adds, *step) && !share_loop(function, *start, *step))
         return &sum;
     }
   }
